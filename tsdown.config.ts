@@ -3,8 +3,9 @@ import { defineConfig, type UserConfig } from "tsdown";
 /** Minification keeps the names of functions and classes for stack traces. */
 const keepNames = { function: true, class: true };
 
-/** A build that succeeds prints nothing (with `--logLevel warn`): these two warnings are not about our code. */
-const quiet: UserConfig = {
+/** For all modules. A build that succeeds prints nothing (with `--logLevel warn`): these two warnings are not about our code. */
+const common: UserConfig = {
+  tsconfig: "tsconfig.node.json",
   suppressWarnings: "TypeScript 7.0 does not yet have a stable API",
   // Types take most of the time of a build, and the message says so each time.
   checks: { pluginTimings: false },
@@ -13,7 +14,8 @@ const quiet: UserConfig = {
 /** A module that workerd loads: one self-contained file, never a shared chunk. */
 function workerdModule(name: string, entry: string): UserConfig {
   return {
-    ...quiet,
+    ...common,
+    tsconfig: "tsconfig.workerd.json",
     entry: { [name]: entry },
     outDir: "dist/workerd",
     platform: "neutral",
@@ -48,7 +50,7 @@ export default defineConfig([
   workerdModule("dns-worker", "worker/index.ts"),
   workerdModule("dns-api-proxy", "worker/api-proxy.ts"),
   {
-    ...quiet,
+    ...common,
     // The program of a worker thread: no module imports it.
     entry: { "dns-listener": "src/dns/server/listener-thread.ts" },
     outDir: "dist",
@@ -59,7 +61,7 @@ export default defineConfig([
     outExtensions: () => ({ js: ".js" }),
   },
   {
-    ...quiet,
+    ...common,
     entry: {
       index: "src/index.ts",
       plugin: "src/plugin/index.ts",
@@ -76,6 +78,6 @@ export default defineConfig([
     // valibot and open, with its dependencies, are development dependencies and get bundled.
     deps: { neverBundle: ["miniflare", "wrangler", "vite"], onlyBundle: false },
   },
-  vitestModule("test", "src/testing/index.ts", { tsconfig: "tsconfig.testing.json" }),
+  vitestModule("test", "src/testing/index.ts", true),
   vitestModule("vitest-runner", "src/vitest/runner.ts", false),
 ]);

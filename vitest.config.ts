@@ -1,10 +1,11 @@
+/**
+ * The suites are projects. `vitest run` runs those that need only `npm ci` and a build; `--project`
+ * names the others, which install programs or take long: tools, browser, peers and ceph.
+ */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { configDefaults, defineConfig } from "vitest/config";
-
-/** `test/dev/keys.test.ts` needs `script` of util-linux: other systems have other versions or none. */
-const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 // The tests start hundreds of processes, which load the same modules: Node compiles each once.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
@@ -15,45 +16,90 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
 // file is a system's list of authorities. No test reaches a server outside this machine.
 delete process.env["NODE_EXTRA_CA_CERTS"];
 
-/** Node loads TypeScript itself, and faster than vite does. */
-const experimental = { viteModuleRunner: false };
+/** `test/dev/keys.test.ts` needs `script` of util-linux: other systems have other versions or none. */
+const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
+
+/** Tests of remote buckets on a Ceph cluster. */
+const onCephOnly = "test/peers/remote-*.test.ts";
+
+/** Runtimes start and stop slowly on a busy machine, and some tests start many. */
+const withRuntimes = {
+  // Node loads TypeScript itself, and faster than vite does.
+  experimental: { viteModuleRunner: false },
+  testTimeout: 180_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
+const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
+  unit: {
+    experimental: withRuntimes.experimental,
+    include: ["src/**/*.test.ts", "worker/**/*.test.ts"],
+    // Tests of pure functions need no isolation, and isolation would take longer than the tests.
+    isolate: false,
+    pool: "threads",
+    // Property tests run hundreds of cases, which takes long on a busy machine.
+    testTimeout: 60_000,
+  },
+  // One project, because each project has workers of its own, which load the same modules again.
+  integration: {
+    ...withRuntimes,
+    include: ["test/{store,s3,dns,dev,cli,explorer,faults,docs}/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
+    // Tests share no state, and a process for each file would load the same modules again.
+    isolate: false,
+  },
+  // Projects that use the package through other tools, as their users do.
+  tools: {
+    ...withRuntimes,
+    include: ["test/tools/*.test.ts"],
+    // A project's tests need a core and more: several at once would only wait for each other.
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
+  },
+  browser: {
+    ...withRuntimes,
+    include: ["test/browser/*.test.ts"],
+    fileParallelism: false,
+  },
+  peers: {
+    ...withRuntimes,
+    include: ["test/peers/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, onCephOnly],
+    testTimeout: 300_000,
+    fileParallelism: false,
+  },
+  ceph: {
+    ...withRuntimes,
+    // Tests of remote buckets, which otherwise run on our own endpoint.
+    include: [onCephOnly, "test/store/remote-{bucket,list,uploads,faults}.test.ts"],
+    globalSetup: "test/peers/ceph/global-setup.ts",
+    testTimeout: 300_000,
+    fileParallelism: false,
+  },
+};
+
+/** Projects of the vitest pool, and of the examples, which have configurations like a user's. */
+const inFiles = ["./test/store/conformance/**/vitest.config.ts", "./examples/*/vitest.config.ts"];
+
+function inline(name: string): TestProjectInlineConfiguration {
+  return { test: { ...inThisFile[name], name } };
+}
+
+/** Only the projects that `--project` names, because those in files load the build and the pool. */
+function selectedProjects(): (string | TestProjectInlineConfiguration)[] {
+  const names = process.argv.flatMap((argument, index, all) =>
+    argument.startsWith("--project") ? [argument.split("=")[1] ?? all[index + 1] ?? ""] : [],
+  );
+  if (names.length === 0) return [inline("unit"), inline("integration"), ...inFiles];
+  const known = names.filter((name) => name in inThisFile);
+  return [...known.map(inline), ...(known.length < names.length ? inFiles : [])];
+}
 
 export default defineConfig({
   test: {
     // More than the cores, because most tests wait for runtimes that they have started.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
-    projects: [
-      // Tests of pure functions need no isolation, and isolation would take longer than the tests.
-      {
-        test: {
-          name: "unit",
-          experimental,
-          include: ["src/**/*.test.ts", "worker/**/*.test.ts"],
-          isolate: false,
-          pool: "threads",
-          // Property tests run hundreds of cases, which takes long on a busy machine.
-          testTimeout: 60_000,
-        },
-      },
-      "./test/store/conformance/vitest.workerd.config.ts",
-      "./test/store/conformance/remote/vitest.workerd.config.ts",
-      // Each example is a separate project, like the project of a user.
-      "./examples/*/vitest.config.ts",
-      // One project, because each project has workers of its own, which load the same modules again.
-      {
-        test: {
-          name: "integration",
-          experimental,
-          include: ["test/{store,s3,dns,dev,cli,explorer,faults,docs}/*.test.ts"],
-          // Tests share no state, and a process for each file would load the same modules again.
-          isolate: false,
-          exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
-          // Runtimes start and stop slowly on a busy machine, and some tests start many.
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 60_000 } },
-        },
-      },
-    ],
+    projects: selectedProjects(),
   },
 });

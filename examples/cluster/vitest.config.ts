@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    name: "cluster",
+    name: "example-cluster",
     include: ["test/*.test.ts"],
     // Node loads TypeScript itself.
     experimental: { viteModuleRunner: false },

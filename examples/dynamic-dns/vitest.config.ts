@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [ledge({ configPath: `${import.meta.dirname}/wrangler.jsonc` })],
   test: {
-    name: "dynamic-dns",
+    name: "example-dynamic-dns",
     include: ["test/*.test.ts"],
     // Runtimes start slowly on a busy machine.
     testTimeout: 30_000,

@@ -59,6 +59,22 @@ export function described<Schema extends v.GenericSchema>(
   return v.pipe(schema, v.metadata({ description, ...keywords })) as unknown as Schema;
 }
 
+/** A key that may be missing. */
+export function optional<
+  const Schema extends v.GenericSchema,
+  const Default extends v.Default<Schema, undefined> = undefined,
+>(description: string, schema: Schema, value?: Default): v.OptionalSchema<Schema, Default> {
+  return described(description, v.optional(schema, value as Default));
+}
+
+/** A key that may be missing or `null`. */
+export function nullish<
+  const Schema extends v.GenericSchema,
+  const Default extends v.Default<Schema, null | undefined> = undefined,
+>(description: string, schema: Schema, value?: Default): v.NullishSchema<Schema, Default> {
+  return described(description, v.nullish(schema, value as Default));
+}
+
 /**
  * A value that `parse` accepts; `parse` returns `null` for any other value.
  *

@@ -1,7 +1,7 @@
 /**
  * The oldest and the newest version of each tool that the package was tested with.
  *
- * `npm run test:matrix` writes this file and the table in docs/stock-tools.md.
+ * `npx node test/tools/matrix.ts` writes this file and the table in docs/stock-tools.md.
  */
 export const testedVersions = {
   wrangler: ["4.124.0", "4.158.0"],

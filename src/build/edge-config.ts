@@ -9,8 +9,7 @@
  */
 import { EmbeddedFile, indentedCapnpText, workerdConfigFile } from "../base/capnp-text.ts";
 import type { BucketSettings } from "../store/core/bucket-settings.ts";
-import type { RemoteFeatures } from "../store/remote/remote-features.ts";
-import type { RemotePlace } from "../store/remote/remote-options.ts";
+import type { RemoteFeatures, RemotePlace } from "../store/remote/remote-options.ts";
 import type { ObjectClass } from "./durable-objects.ts";
 import type { ScriptBundle, ScriptModule, UploadedBinding } from "./script-bundle.ts";
 

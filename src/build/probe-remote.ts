@@ -1,8 +1,7 @@
 /** What the S3 service of a bucket honours: as the service shows, or as the build assumes. */
 import type { ProjectRemote } from "../store/config/remotes.ts";
 import { requireRemote } from "../store/node/required-remotes.ts";
-import type { RemoteFeatures, RemoteGap } from "../store/remote/remote-features.ts";
-import type { RemotePlace } from "../store/remote/remote-options.ts";
+import type { RemoteFeatures, RemoteGap, RemotePlace } from "../store/remote/remote-options.ts";
 
 /** @throws UserError when the service cannot be used, or lacks what a bucket needs */
 export async function remoteFeatures(

@@ -1,7 +1,7 @@
 /** The explorer of a project without a dev server: its buckets, and its zones when the page asks for them. */
 import { basename } from "node:path";
 import { packageVersion } from "../base/own-version.ts";
-import { pluginFolder, stateFolder } from "../base/state-folder.ts";
+import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { readDnsConfig } from "../dns/config/dns-config.ts";

@@ -69,7 +69,7 @@ export function emphasiseHeadings(help: string, emphasise: (text: string) => str
   return help.replace(/^(?:Usage:|\w+:$)/gm, emphasise);
 }
 
-const [begin, end] = ["<!-- commands: npm run docs:cli -->", "<!-- /commands -->"];
+const [begin, end] = ["<!-- commands: scripts/write-cli-docs.ts -->", "<!-- /commands -->"];
 
 /** Returns docs/cli.md with its generated part, the help of every command, up to date. */
 export async function withReference(page: string, root: Command): Promise<string> {

@@ -141,11 +141,11 @@ describe("withTemporaryConfig()", () => {
   });
 
   it("writes a file beside the original, and removes the file after it was read", async () => {
-    const read = await withTemporaryConfig(config, { name: "x" }, async (path) => {
+    const text = await withTemporaryConfig(config, { name: "x" }, async (path) => {
       expect(dirname(path)).toBe(folder);
       return readFileSync(path, "utf8");
     });
-    expect(read).toBe('{"name":"x"}');
+    expect(text).toBe('{"name":"x"}');
     const failing = withTemporaryConfig(config, {}, () => Promise.reject(new Error("no")));
     await expect(failing).rejects.toThrow("no");
     expect(readdirSync(folder)).toEqual(["wrangler.toml"]);

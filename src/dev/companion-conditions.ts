@@ -1,5 +1,5 @@
 /** The unusual conditions of a dev server: those of `--fault`, until the explorer changes them. */
-import { pluginFolder } from "../base/state-folder.ts";
+import { pluginFolder } from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { CallError } from "../explorer/server/call.ts";
 import type { ConditionsControl } from "../explorer/server/conditions-control.ts";

@@ -13,11 +13,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { readOwnerRecord } from "../base/folder-owner.ts";
-import type { OwnerLink } from "../base/owner-link.ts";
+import { readOwnerRecord, type OwnerLink } from "../state/owner.ts";
 import { findFreePort } from "../base/ports.ts";
-import { pluginFolder, stateFolder } from "../base/state-folder.ts";
-import { Succession } from "../base/succession.ts";
+import { pluginFolder, stateFolder } from "../state/folder.ts";
+import { Succession } from "../state/succession.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import {
   apiHost,

@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { packageVersion } from "../base/own-version.ts";
-import { stateFolder } from "../base/state-folder.ts";
+import { stateFolder } from "../state/folder.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { ActivityLog } from "../explorer/server/activity-log.ts";

@@ -12,8 +12,14 @@ import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
 import { codeCache } from "../base/code-cache.ts";
 import { loadWrangler } from "../base/wrangler.ts";
-import { persistPath, pluginFolder, stateFolder } from "../base/state-folder.ts";
-import { requireUsableFolder, requireWritableFolder, storeNeeds } from "../base/usable-folder.ts";
+import {
+  persistPath,
+  pluginFolder,
+  stateFolder,
+  requireUsableFolder,
+  requireWritableFolder,
+  storeNeeds,
+} from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { usedBuckets } from "../explorer/server/project-buckets.ts";
 import { endLeftRuntimes } from "../store/node/store-owner.ts";

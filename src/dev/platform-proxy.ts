@@ -12,8 +12,7 @@ import {
 } from "../config/wrangler-config.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { loadWrangler } from "../base/wrangler.ts";
-import { persistPath, stateFolder } from "../base/state-folder.ts";
-import { requireWritableFolder } from "../base/usable-folder.ts";
+import { persistPath, stateFolder, requireWritableFolder } from "../state/folder.ts";
 
 export interface PlatformProxyOptions extends Omit<ReadConfigOptions, "envFiles"> {
   /**

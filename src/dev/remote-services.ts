@@ -2,7 +2,7 @@
 import type { BucketBinding } from "../config/read-config.ts";
 import { remotePlace } from "../store/config/remotes.ts";
 import { requireRemote } from "../store/node/required-remotes.ts";
-import { gapsOf, type RemoteGap } from "../store/remote/remote-features.ts";
+import { gapsOf, type RemoteGap } from "../store/remote/remote-options.ts";
 
 export interface RemoteSummary {
   readonly name: string;

@@ -12,7 +12,7 @@ import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import { devRegistryPath } from "../base/miniflare.ts";
 import { pluginPath } from "../base/runtime.ts";
-import { stateFolder } from "../base/state-folder.ts";
+import { stateFolder } from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler, type WorkerInput, type WranglerConfig } from "../base/wrangler.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";

@@ -7,7 +7,7 @@
  *     POST /finish                  StateFiles.finish
  */
 import { createServer, type Server } from "node:http";
-import { removeSocket, socketPath } from "../base/folder-sockets.ts";
+import { removeSocket, socketPath } from "../state/sockets.ts";
 import type { StateFiles } from "./state-files.ts";
 
 export class StateServer {

@@ -12,12 +12,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
-import { hasRuntimeSockets } from "../base/folder-sockets.ts";
-import { newRunId } from "../base/run-records.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
+import { newRunId } from "../state/runs.ts";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { callingMiniflare, nodeProxy } from "../base/miniflare.ts";
 import { ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
-import { fullDeviceText, requireUsableFolder } from "../base/usable-folder.ts";
+import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { companionClasses } from "../dns/server/companion.ts";
 import { apiSocketPath, zonesNeeds } from "../dns/server/zones-owner.ts";

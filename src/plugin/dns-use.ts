@@ -4,9 +4,9 @@
  * script, because a reload would interrupt DNS for all processes.
  */
 import { isDeepStrictEqual } from "node:util";
-import { reserveSocket } from "../base/folder-sockets.ts";
-import type { Succession } from "../base/succession.ts";
-import { requireUsableFolder } from "../base/usable-folder.ts";
+import { reserveSocket } from "../state/sockets.ts";
+import type { Succession } from "../state/succession.ts";
+import { requireUsableFolder } from "../state/folder.ts";
 import {
   apiSocketPath,
   zonesNeeds,

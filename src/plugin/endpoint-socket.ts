@@ -5,7 +5,7 @@
  * before Miniflare reads them.
  */
 import type { ParsedWorkerOptions } from "miniflare";
-import { publishSocket, socketPath } from "../base/folder-sockets.ts";
+import { publishSocket, socketPath } from "../state/sockets.ts";
 import { directSockets, setDirectSockets } from "../base/miniflare.ts";
 import {
   bucketsWorkerName,

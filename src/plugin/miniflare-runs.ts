@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { observeRuntimesAt } from "../base/child-processes.ts";
 import { isListening } from "../base/ports.ts";
 import { markChildren, type ProcessIdentity } from "../base/processes.ts";
-import type { RunRecords } from "../base/run-records.ts";
+import type { RunRecords } from "../state/runs.ts";
 import { shareStartTurn } from "./start-turn.ts";
 
 export interface MiniflareRun {

@@ -1,8 +1,8 @@
 /**
- * The turn of a Miniflare to start a runtime (`base/start-lock.ts`). All plugins of a Miniflare share
+ * The turn of a Miniflare to start a runtime (`state/lock.ts`). All plugins of a Miniflare share
  * its turn.
  */
-import { takeStartTurn } from "../base/start-lock.ts";
+import { takeStartTurn } from "../state/lock.ts";
 
 /** By the loopback port of each Miniflare. */
 const turns = new Map<number, Promise<() => void>>();

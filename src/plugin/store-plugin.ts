@@ -9,9 +9,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
-import { newRunId } from "../base/run-records.ts";
+import { newRunId } from "../state/runs.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";

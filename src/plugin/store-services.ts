@@ -4,10 +4,10 @@
  */
 import { dirname, join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
 import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import { fullDeviceText, requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
+import { fullDeviceText, requireUsableFolder, storeNeeds } from "../state/folder.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import {
   bucketClass,

@@ -2,8 +2,8 @@
  * How a Miniflare uses the store in a folder: as the owner or as a client
  * (`store/node/store-owner.ts`), from its first runtime to its end.
  */
-import type { FolderOwner } from "../base/folder-owner.ts";
-import type { Succession } from "../base/succession.ts";
+import type { FolderOwner } from "../state/owner.ts";
+import type { Succession } from "../state/succession.ts";
 import type { ClientBucket } from "../store/node/client-bucket.ts";
 import { ContentFiles } from "../store/node/content-files.ts";
 import { openBuckets } from "../store/node/endpoint-client.ts";

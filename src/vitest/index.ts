@@ -18,7 +18,7 @@ import type { ProvidedContext } from "vitest";
 import { writeTemporaryConfig, bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { hasRpc } from "../store/config/store-buckets.ts";
-import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { controlBinding, dnsBinding, stateBinding } from "../testing/controls.ts";

@@ -8,7 +8,7 @@ import { startDns, type RunningDns } from "../../dist/index.js";
 import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
 import { blankMessage, decodeMessage, encodeMessage } from "../../src/dns/wire/message.ts";
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
-import { recordType } from "../../src/dns/record/registry.ts";
+import { recordType } from "../../src/dns/record/types.ts";
 import { Client } from "../dns/support/client.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
 

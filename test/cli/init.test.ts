@@ -50,7 +50,7 @@ const terminal = "/usr/bin/script";
 
 /**
  * `@cloudflare/vitest-plugin` is the renamed pool. This repository has the pool under its old name,
- * and `npm run test:matrix` installs the new name.
+ * and `npx node test/tools/matrix.ts` installs the new name.
  */
 function provideNewPool(folder: string): void {
   const scope = join(folder, "node_modules/@cloudflare");

@@ -17,7 +17,7 @@ import {
 } from "../../src/dns/wire/message.ts";
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
-import { recordType } from "../../src/dns/record/registry.ts";
+import { recordType } from "../../src/dns/record/types.ts";
 import { Client } from "./support/client.ts";
 
 const secret = Buffer.from("a secret of thirty-two octets...");

@@ -9,7 +9,7 @@ const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8")
 const commands = await commandsOf(root, [root.name]);
 
 describe("docs/cli.md", () => {
-  it("is up to date; if not, run `npm run docs:cli`", async () => {
+  it("is up to date; if not, run `npx node scripts/write-cli-docs.ts`", async () => {
     expect(page).toBe(await withReference(page, root));
   });
 

@@ -22,13 +22,13 @@ const root = new URL("../../", import.meta.url);
 const schema = JSON.parse(
   readFileSync(new URL("dist/config-schema.json", root), "utf8"),
 ) as JsonSchema & { readonly definitions: Readonly<Record<"RawConfig", JsonSchema>> };
-const { store_buckets: buckets, remotes, dns, s3 } = schema.definitions.RawConfig.properties;
+const { properties: keys } = schema.definitions.RawConfig;
 const tables = {
-  store_buckets: buckets!.items,
-  remotes: remotes!.additionalProperties,
-  dns: dns!,
-  s3: s3!,
-  "s3.cors": s3!.properties["cors"]!.items,
+  store_buckets: keys["store_buckets"]!.items,
+  remotes: keys["remotes"]!.additionalProperties,
+  dns: keys["dns"]!,
+  s3: keys["s3"]!,
+  "s3.cors": keys["s3"]!.properties["cors"]!.items,
 };
 const keysOf = ({ properties }: JsonSchema) => Object.keys(properties).toSorted();
 
@@ -59,8 +59,8 @@ describe("docs/configuration.md", () => {
     const [json, toml, ...more] = examples("# Configuration");
     expect(more).toEqual([]);
     // TOML names the schema in a comment.
-    const { $schema: schema, ...table } = json?.table ?? {};
-    expect(schema).toBe("node_modules/ledge/dist/config-schema.json");
+    const { $schema: path, ...table } = json?.table ?? {};
+    expect(path).toBe("node_modules/ledge/dist/config-schema.json");
     expect(table).toEqual(toml?.table);
     expect(json?.buckets).toEqual([{ binding: "PHOTOS", bucketName: "photos" }]);
   });
@@ -121,9 +121,9 @@ const files = globSync("{examples,test/tools/fixtures}/**/wrangler.{json,jsonc,t
 
 describe("dist/config-schema.json", () => {
   it.each(Object.entries(tables))("describes every key of %s", (_, table) => {
-    const keys = Object.entries(table.properties);
-    expect(keys.filter(([, { description = "" }]) => description === "")).toEqual([]);
-    expect(keys.length).toBeGreaterThan(4);
+    const entries = Object.entries(table.properties);
+    expect(entries.filter(([, { description = "" }]) => description === "")).toEqual([]);
+    expect(entries.length).toBeGreaterThan(4);
   });
 
   it.each(files)("accepts %s", (path) => {

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problem, type Problem } from "../../src/dns/record/problem.ts";
-import { recordTypes } from "../../src/dns/record/registry.ts";
+import { recordTypes } from "../../src/dns/record/types.ts";
 import { Client, type Answer } from "../dns/support/client.ts";
 import { startServer, type Server } from "../dns/support/server.ts";
 

@@ -75,7 +75,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "failing-io",
     effect: "a full disk does not use its reserve",
-    file: "src/base/disk-space.ts",
+    file: "src/state/disk.ts",
     original: 'await this.#request("DELETE", reserveUrl);',
     replacement: "await Promise.resolve();",
   },
@@ -96,14 +96,14 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "ownership",
     effect: "two processes can have a lock",
-    file: "src/base/file-lock.ts",
+    file: "src/state/lock.ts",
     original: 'database.exec("BEGIN EXCLUSIVE");',
     replacement: 'database.exec("BEGIN");',
   },
   {
     suite: "ownership",
     effect: "a lock that cannot be opened counts as taken by this process",
-    file: "src/base/file-lock.ts",
+    file: "src/state/lock.ts",
     original: "if ((error as { errcode?: number }).errcode === busyCode) return null;",
     replacement:
       "if ((error as { errcode?: number }).errcode === busyCode) return null;\n" +
@@ -119,7 +119,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "three-processes",
     effect: "no client succeeds an owner that was killed",
-    file: "src/base/succession.ts",
+    file: "src/state/succession.ts",
     original: 'const owner = await this.#options.take(() => handover.resolve("handover"));',
     replacement: "const owner = await Promise.resolve(null as FolderOwner | null);",
   },

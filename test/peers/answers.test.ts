@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { recordTypes } from "../../src/dns/record/registry.ts";
+import { recordTypes } from "../../src/dns/record/types.ts";
 import { Client } from "../dns/support/client.ts";
 import { recordArbitrary, rdataOf } from "../dns/support/record-arbitrary.ts";
 import { acceptable } from "./acceptable.ts";

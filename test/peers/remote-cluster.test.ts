@@ -86,7 +86,7 @@ describe.each(["Ledge", ...cephColumns.map((version) => `Ceph ${version}`)])("%s
       credentials,
       transport.send,
     );
-    expect(await probe(connection, "")).toEqual({
+    expect(await probe(connection)).toEqual({
       putIfMatch: isHonoured(name, "PutObject, `If-Match`, tag in quotes") ? "quoted" : "unquoted",
       putIfNoneMatch: isHonoured(name, "PutObject, `If-None-Match: *`"),
       conditionalComplete: isHonoured(name, "CompleteMultipartUpload, `If-None-Match: *`"),

@@ -46,7 +46,7 @@ describe.runIf(ceph !== null)("Ceph", () => {
   it("passes the conformance suite in workerd", { timeout: 900_000 }, async () => {
     const root = fileURLToPath(new URL("../..", import.meta.url));
     const vitest = join(root, "node_modules/vitest/vitest.mjs");
-    const child = spawn(process.execPath, [vitest, "run", "--project", "workerd-remote"], {
+    const child = spawn(process.execPath, [vitest, "run", "--project", "conformance-remote"], {
       cwd: root,
       env: { ...process.env, LEDGE_REMOTE_SERVICE: JSON.stringify(service) },
       stdio: ["ignore", "pipe", "pipe"],

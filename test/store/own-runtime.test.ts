@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { OwnRuntime } from "../../src/base/own-runtime.ts";
+import { OwnRuntime } from "../../src/state/own-runtime.ts";
 import { isAlive, ownConfigName, type ProcessIdentity } from "../../src/base/processes.ts";
 import { temporaryFolder } from "../support/store.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Method } from "../../src/store/core/methods.ts";
 import { decodeObject } from "../../src/store/core/object-encoding.ts";
 import type { DescribedObject, Request, Result } from "../../src/store/core/operations.ts";
-import type { RemoteObject } from "../../src/store/remote/remote-bucket.ts";
+import type { RemoteObject } from "../../src/store/remote/remote-reads.ts";
 import { useS3Service } from "../support/s3-services.ts";
 import {
   bytesOf,

@@ -137,7 +137,7 @@ describe("a refusal is one sentence", () => {
       expect(message.startsWith(start)).toBe(true);
       expect(message).toMatch(sentence);
     }
-    const { message } = await failureOf(probe(connection, ""));
+    const { message } = await failureOf(probe(connection));
     expect(message).toMatch(sentence);
   });
 
@@ -237,7 +237,7 @@ describe("connections", () => {
 describe("probe() of our own endpoint", () => {
   it("finds every feature, and leaves nothing", async () => {
     const connection = connect();
-    expect(await probe(connection, "team/")).toEqual({
+    expect(await probe(connection)).toEqual({
       putIfMatch: "quoted",
       putIfNoneMatch: true,
       conditionalComplete: true,

@@ -1,4 +1,4 @@
-/** Runs `fixtures/bindings` in 2 orders, and without isolation; `npm run test:orders` runs 50 orders. */
+/** Runs `fixtures/bindings` in 2 orders, and without isolation; `SEEDS=50` in that folder runs 50 orders. */
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { runVitest } from "./support/packed-project.ts";

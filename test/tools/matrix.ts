@@ -1,10 +1,10 @@
 /**
- * `npm run test:matrix`: installs the packed package in new projects, with the oldest and the newest
+ * Run after a build. Installs the packed package in new projects, with the oldest and the newest
  * versions of wrangler, the vitest pool and the Vite plugin, and runs the tools on it.
  *
- *     npm run test:matrix                   everything; writes the table in docs/stock-tools.md
- *     npm run test:matrix -- --newest       only the newest version of each tool
- *     npm run test:matrix -- "pool 0.23"    only these columns of the table
+ *     npx node test/tools/matrix.ts                everything; writes the table in docs/stock-tools.md
+ *     npx node test/tools/matrix.ts --newest       only the newest version of each tool
+ *     npx node test/tools/matrix.ts "pool 0.23"    only these columns of the table
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

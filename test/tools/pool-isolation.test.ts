@@ -1,4 +1,4 @@
-/** Runs `fixtures/isolation` in 2 orders; `npm run test:orders` runs 50. */
+/** Runs `fixtures/isolation` in 2 orders; `SEEDS=50` in that folder runs 50. */
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { runVitest } from "./support/packed-project.ts";

@@ -1,6 +1,6 @@
 /** /ips: the addresses of the platform, for firewalls of origins. */
 import { encodeHex } from "../../src/base/hex.ts";
-import { parseIpv4 } from "../../src/dns/record/field/ip-address.ts";
+import { parseIpv4 } from "../../src/dns/record/ip-address.ts";
 import { replyWith } from "../objects/object-reply.ts";
 import type { Handlers } from "./api-call.ts";
 

@@ -6,7 +6,7 @@
  *
  * The zones are published with the faults before the reply, as with every change.
  */
-import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/signature-fault.ts";
+import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 import { isDnsName } from "../../src/dns/record/record-name.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { Env } from "../objects/environment.ts";

@@ -1,6 +1,6 @@
 /** The reasons for an answer: the rules that `answer()` applied, as names and as sentences. */
 import { isMetaType, typeCodes } from "../../src/dns/wire/numbers.ts";
-import { answer, signedAnswer, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { answer, type AnswerContext } from "../../src/dns/answer/answer.ts";
 import type { AnswerSigner } from "../../src/dns/dnssec/answer-signer.ts";
 import { Query } from "../../src/dns/answer/query.ts";
 import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
@@ -17,8 +17,8 @@ export function explainAnswer(
   const query = new Query();
   query.read(bytes);
   if (isMetaType(query.type) && query.type !== typeCodes.ANY) return [];
-  const signing = { signer, isProven: true, compactOk: query.compactOk };
-  const made = query.dnssecOk ? signedAnswer(query, context, signing) : answer(query, context);
+  const signing = query.dnssecOk ? { signer, compactOk: query.compactOk } : undefined;
+  const made = answer(query, { ...context, signing });
   if ("kind" in made) return [];
   return made.rules.map((rule) => ({
     rule: rule.rule,

@@ -1,9 +1,8 @@
 /** Reads a DNS query from an HTTP request: a message (RFC 8484), or the parameters of the JSON API. */
-import { decodeBase64 } from "../../src/dns/wire/base64.ts";
-import { WireError } from "../../src/dns/wire/bytes.ts";
+import { decodeBase64, WireError } from "../../src/dns/wire/bytes.ts";
 import { blankMessage, encodeMessage } from "../../src/dns/wire/message.ts";
 import { classCodes, typeCodes } from "../../src/dns/wire/numbers.ts";
-import { recordTypes } from "../../src/dns/record/registry.ts";
+import { recordTypes } from "../../src/dns/record/types.ts";
 import { isContentType, readBytes } from "../api/body.ts";
 
 export const messageType = "application/dns-message";
@@ -71,6 +70,7 @@ export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
           udpBytesMax: messageBytesMax,
           version: 0,
           dnssecOk: readFlag(parameters.get("do")),
+          compactOk: false,
           options: [],
         },
       },

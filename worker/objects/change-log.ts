@@ -3,7 +3,7 @@
  * differences for incremental transfers (RFC 1995) from this log.
  */
 import type { ZoneHead } from "../../src/dns/answer/zone-data.ts";
-import { nextSerial } from "../../src/dns/record/soa.ts";
+import { nextSerial } from "../../src/dns/wire/numbers.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import {
   groupSteps,

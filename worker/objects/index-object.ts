@@ -3,7 +3,7 @@ import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import { firstSerial, isLaterSerial } from "../../src/dns/record/soa.ts";
+import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import type { Account } from "../../src/dns/rules/account.ts";

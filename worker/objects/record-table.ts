@@ -3,7 +3,7 @@ import type { Neighbour } from "../../src/dns/rules/conflict.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import { joinStrings, parseStrings } from "../../src/dns/record/field/quoted-strings.ts";
+import { joinStrings, parseStrings } from "../../src/dns/record/fields.ts";
 import { composeOrderBy, composeWhere, findSoleType } from "./record-query-sql.ts";
 
 type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "ttl" | "comment"> &

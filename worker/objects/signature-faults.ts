@@ -2,7 +2,7 @@
  * The signatures that tests have broken, in the memory of this isolate: the end of the process ends
  * them. A zone object publishes those of its zone with the zone (`ZoneHead.signing`).
  */
-import type { SignatureFault } from "../../src/dns/dnssec/signature-fault.ts";
+import type { SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 
 class SignatureFaults {
   readonly #byZone = new Map<string, readonly SignatureFault[]>();

@@ -6,7 +6,7 @@
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
-import { isLaterSerial, nextSerial } from "../../src/dns/record/soa.ts";
+import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import { netChange, type Publication } from "../../src/dns/replication/publication.ts";
 import { httpVersions } from "../../src/dns/rules/zone-settings.ts";

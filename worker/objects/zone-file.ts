@@ -1,6 +1,6 @@
 /** The import of a zone file into a zone, and the export of a zone as a zone file. */
 import { atLine, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import { recordType } from "../../src/dns/record/registry.ts";
+import { recordType } from "../../src/dns/record/types.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";

@@ -1,7 +1,7 @@
 /** Makes the keys of a zone with WebCrypto. */
 import { encodeHex } from "../../src/base/hex.ts";
-import { keyTag } from "../../src/dns/dnssec/key-tag.ts";
 import {
+  keyTagOf,
   digestedOctets,
   dnskeyData,
   keySigningFlags,
@@ -9,7 +9,7 @@ import {
   type SigningKey,
   type ZoneKeys,
 } from "../../src/dns/dnssec/zone-signing.ts";
-import { encodeBase64 } from "../../src/dns/wire/base64.ts";
+import { encodeBase64 } from "../../src/dns/wire/bytes.ts";
 import { encodeName } from "../../src/dns/wire/name.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256" };
@@ -36,6 +36,6 @@ async function makeKey(flags: SigningKey["flags"]): Promise<SigningKey> {
   )) as SigningKey["privateKey"];
   // RFC 6605 section 4: the point without the octet that says "uncompressed".
   const publicKey = encodeBase64(new Uint8Array(point).subarray(1));
-  const tag = keyTag(dnskeyData({ flags, publicKey }));
+  const tag = keyTagOf(dnskeyData({ flags, publicKey }));
   return { flags, keyTag: tag, publicKey, privateKey: { kty, crv, x, y, d } };
 }

@@ -6,7 +6,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import { firstSerial } from "../../src/dns/record/soa.ts";
+import { firstSerial } from "../../src/dns/wire/numbers.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { LoggedChange } from "../../src/dns/replication/logged-change.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";

@@ -1,5 +1,5 @@
 import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
-import { nextSerial } from "../../src/dns/record/soa.ts";
+import { nextSerial } from "../../src/dns/wire/numbers.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 import {
   firstSetting,

@@ -1,6 +1,6 @@
 /** Requests of the worker to the listeners' process (`src/dns/replication/listener-protocol.ts`). */
 import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
-import type { QueryCount } from "../../src/dns/answer/query-counts.ts";
+import type { QueryCount } from "../../src/dns/rules/query-report.ts";
 import type { Observation } from "../../src/dns/fault/observed-queries.ts";
 import type { LoggedQuery } from "../../src/dns/fault/query-log.ts";
 import {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordType } from "../../dns/record/registry.ts";
+import { recordType } from "../../dns/record/types.ts";
 import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { partsOf, placeProblem, planFile, planTransfer } from "./import.ts";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyRecord } from "../../../test/dns/support/record-arbitrary.ts";
-import { recordType } from "../../dns/record/registry.ts";
+import { recordType } from "../../dns/record/types.ts";
 import { splitTokens } from "../../dns/record/tokens.ts";
 import { acceptRecord } from "../../dns/rules/accept-record.ts";
 import { UsageError } from "../command.ts";

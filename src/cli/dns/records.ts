@@ -11,9 +11,9 @@ import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ApiClient, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
 import { expandName } from "../../dns/record/record-name.ts";
 import type { RdataRequest, RecordType } from "../../dns/record/record-type.ts";
-import { recordType, recordTypes } from "../../dns/record/registry.ts";
+import { recordType, recordTypes } from "../../dns/record/types.ts";
 import { ScanError, splitTokens, type Token } from "../../dns/record/tokens.ts";
-import { isTextKind, textKinds } from "../../dns/record/txt.ts";
+import { isTextKind, textKinds } from "../../dns/record/mail-policy.ts";
 import {
   UsageError,
   type Argument,

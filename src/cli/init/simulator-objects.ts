@@ -9,7 +9,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { acceptedConfig, loadMiniflare } from "../../base/miniflare.ts";
 import { ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
-import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { persistPath, pluginFolder, stateFolder } from "../../state/folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 
 export interface SimulatorBucket {

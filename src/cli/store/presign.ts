@@ -1,5 +1,5 @@
 /** `ledge store presign` */
-import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { pluginFolder, stateFolder } from "../../state/folder.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
 import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";

@@ -5,33 +5,22 @@
  * A set that a wildcard gives to a name is signed as if the name existed (RFC 9824 section 3.3), so
  * no proof about the wildcard is needed.
  */
-import type { AnswerSigner } from "../dnssec/answer-signer.ts";
-import { nsecSet } from "../dnssec/compact-denial.ts";
-import type { SignatureRequest } from "../dnssec/signature-cache.ts";
-import { hasFault } from "../dnssec/signature-fault.ts";
-import type { NameKey } from "../wire/name-key.ts";
+import type { AnswerSigner, SignatureRequest } from "../dnssec/answer-signer.ts";
+import { nsecSet } from "../dnssec/nsec.ts";
+import { hasFault } from "../dnssec/zone-signing.ts";
+import type { NameKey } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
 import type { NodeView } from "./served-node.ts";
-import type { ServedZone } from "./served-zone.ts";
+import type { ServedZone } from "./served-zones.ts";
 
 /** How an answer with proofs is made, for a query with DO. */
 export interface SigningContext {
   readonly signer: AnswerSigner;
-  /** The client's address is proven: the query came over TCP or HTTPS. */
-  readonly isProven: boolean;
   /** The CO flag (RFC 9824 section 5.1): a name that does not exist gets NXDOMAIN. */
   readonly compactOk: boolean;
 }
 
-interface SetOrigin {
-  /** The zone does not have the owner of the set. */
-  readonly isSynthesised: boolean;
-  /** At least the TTL of the set. Default: the TTL of the set. */
-  readonly originalTtlSeconds?: number;
-}
-
-const stored: SetOrigin = { isSynthesised: false };
 /** The types that a zone has at a delegation; others are glue (RFC 4035 section 2.3). */
 const delegationTypes = new Set<number>([typeCodes.NS, typeCodes.DS]);
 
@@ -40,8 +29,6 @@ export class AnswerProofs {
   readonly #nowSeconds: number;
   /** Signatures that the caller has to make. */
   readonly requests: SignatureRequest[] = [];
-  /** A signature was not made, because the budget is used up. */
-  isOverloaded = false;
 
   constructor(context: SigningContext | null, nowSeconds: number) {
     this.#context = context;
@@ -58,36 +45,39 @@ export class AnswerProofs {
   }
 
   /** Adds a set and its signature. */
-  addSet(section: RecordSet[], zone: ServedZone, set: RecordSet, origin = stored): void {
-    section.push(set);
-    section.push(...this.signatureOf(zone, set, origin));
+  addSet(
+    section: RecordSet[],
+    zone: ServedZone,
+    set: RecordSet,
+    originalTtlSeconds = set.ttlSeconds,
+  ): void {
+    section.push(set, ...this.signatureOf(zone, set, originalTtlSeconds));
   }
 
-  /** The RRSIG set of a set; none in an answer without proofs. */
-  signatureOf(zone: ServedZone, set: RecordSet, origin = stored): readonly RecordSet[] {
-    const { signing } = zone;
-    if (this.#context === null || signing === null || this.isOverloaded) return [];
-    const { isSynthesised, originalTtlSeconds = set.ttlSeconds } = origin;
-    const { signer, isProven } = this.#context;
-    const apex = zone.apexOwner;
+  /**
+   * The RRSIG set of a set; none in an answer without proofs.
+   *
+   * @param originalTtlSeconds at least the TTL of the set, and the same for all answers
+   */
+  signatureOf(
+    zone: ServedZone,
+    set: RecordSet,
+    originalTtlSeconds = set.ttlSeconds,
+  ): readonly RecordSet[] {
+    const { signing, apexOwner: apex } = zone;
+    if (this.#context === null || signing === null) return [];
     const nowSeconds = this.#nowSeconds;
-    const wanted = { set, apex, signing, nowSeconds, originalTtlSeconds, isSynthesised, isProven };
-    const signature = signer.sign(wanted);
-    if (signature === "overloaded") this.isOverloaded = true;
-    else if ("octets" in signature) this.requests.push(signature);
-    else return [signature];
+    const wanted = { set, apex, signing, nowSeconds, originalTtlSeconds };
+    const signature = this.#context.signer.sign(wanted);
+    if (!("octets" in signature)) return [signature];
+    this.requests.push(signature);
     return [];
   }
 
   /** Adds the SOA, and the NSEC record that denies a type or a name. */
-  addDenial(section: RecordSet[], zone: ServedZone, nsec: RecordSet | null, origin = stored): void {
-    const { negativeSoa, soa } = zone;
-    const soaOrigin = { isSynthesised: false, originalTtlSeconds: soa.ttlSeconds };
-    // The NSEC record first: when the budget is used up, nothing else is worth its time.
-    const proof: RecordSet[] = [];
-    if (nsec !== null && this.covers(zone)) this.addSet(proof, zone, nsec, origin);
-    this.addSet(section, zone, negativeSoa, soaOrigin);
-    section.push(...proof);
+  addDenial(section: RecordSet[], zone: ServedZone, nsec: RecordSet | null): void {
+    this.addSet(section, zone, zone.negativeSoa, zone.soa.ttlSeconds);
+    if (nsec !== null) this.addSet(section, zone, nsec);
   }
 
   /** Adds to a referral the DS set of the delegation, or the proof that there is none. */

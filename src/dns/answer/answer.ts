@@ -13,25 +13,22 @@
  * it like any other name. Nothing waits: when an answer needs external addresses that the cache
  * does not have, the result is the question for the resolver.
  *
- * `signedAnswer()` takes the same steps, and adds the proofs of signed zones (answer-proofs.ts).
+ * For a query with DO the same steps add the proofs of signed zones (answer-proofs.ts).
  */
 import type { SignaturesNeeded } from "../dnssec/answer-signer.ts";
-import { nameKey, type NameKey } from "../wire/name-key.ts";
+import { isAtOrBelow, nameKey, type NameKey } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
 import { AnswerProofs, type SigningContext } from "./answer-proofs.ts";
 import type { AppliedRule, RuleName } from "./explanation.ts";
 import {
+  externalQuestion,
   isExternalNeeded,
   type ExternalAddressCache,
   type ExternalNeeded,
 } from "./external-addresses.ts";
-import { flatten } from "./flattening.ts";
-import { locateName } from "./name-location.ts";
-import { refer } from "./referral.ts";
 import type { Alias, NodeView, ServedNode } from "./served-node.ts";
-import type { ServedZone } from "./served-zone.ts";
-import type { ServedZones } from "./served-zones.ts";
+import type { ServedZone, ServedZones } from "./served-zones.ts";
 
 /** Resolvers give up at about this length; they follow the rest of a longer chain themselves. */
 const chainLengthMax = 16;
@@ -67,6 +64,8 @@ export interface AnswerContext {
   readonly zones: ServedZones;
   readonly external: ExternalAddressCache;
   readonly nowSeconds: number;
+  /** For queries with DO; without it the answers of signed zones have no proofs. */
+  readonly signing?: SigningContext;
 }
 
 /** Builds an answer while it follows the chain of CNAMEs. Its fields are those of `Answer`. */
@@ -90,12 +89,17 @@ class Lookup {
   needed: ExternalNeeded | null = null;
 
   /** @param outer the lookup whose flattened CNAME this lookup follows */
-  constructor(context: AnswerContext, type: number, proofs: AnswerProofs, outer?: Lookup) {
+  constructor(context: AnswerContext, type: number, outer?: Lookup) {
     this.#context = context;
     this.#type = type;
-    this.#proofs = proofs;
+    this.#proofs = new AnswerProofs(context.signing ?? null, context.nowSeconds);
     this.#visited = outer === undefined ? new Set() : outer.#visited;
     this.rules = outer === undefined ? [] : outer.rules;
+  }
+
+  /** Signatures that the caller has to make before the answer is complete. */
+  get signatureRequests(): SignaturesNeeded["requests"] {
+    return this.#proofs.requests;
   }
 
   #note(rule: RuleName, key: NameKey): void {
@@ -125,12 +129,11 @@ class Lookup {
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     this.#visited.add(key);
     if (this.#proofs.covers(zone)) this.#noteOnce("signed", zone.apexKey);
-    const location = locateName(zone, key, this.#type);
+    const location = zone.locate(key, this.#type);
     if (location.kind === "cut") return this.#refer(zone, location.node, owner);
     this.authoritative = true;
     if (location.kind === "exact") {
-      const { owner: nodeOwner } = zone.view(location.node);
-      return this.#answerFrom(zone, location.node, nodeOwner, key);
+      return this.#answerFrom(zone, location.node, zone.view(location.node).owner, key);
     }
     this.reusable = false;
     if (location.kind === "wildcard") {
@@ -144,8 +147,8 @@ class Lookup {
   #denyName(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     const isSigned = this.#proofs.covers(zone);
     const nsec = isSigned ? this.#proofs.nsecOfNoName(zone, owner) : null;
-    if (nsec !== null && this.#isProofWanted) return this.#showProof(zone, nsec, true);
-    this.#proofs.addDenial(this.authorities, zone, nsec, { isSynthesised: true });
+    if (nsec !== null && this.#isProofWanted) return this.#showProof(zone, nsec);
+    this.#proofs.addDenial(this.authorities, zone, nsec);
     if (isSigned && !this.#proofs.compactOk) this.#note("compact-denial", key);
     else this.rcode = rcodes.NXDOMAIN;
   }
@@ -153,12 +156,11 @@ class Lookup {
   /** The name exists, or a wildcard covers it, and it has no records of the type. */
   #denyType(zone: ServedZone, view: NodeView, owner: Uint8Array): void {
     const isSigned = this.#proofs.covers(zone);
-    const isSynthesised = owner !== view.owner;
     // A hidden DS set is not denied.
     const isHidden = this.#type === typeCodes.DS && view.sets.has(typeCodes.DS);
     const denied = isHidden ? 0 : this.#type;
     const nsec = isSigned ? this.#proofs.nsecOf(zone, view, owner, denied) : null;
-    this.#proofs.addDenial(this.authorities, zone, nsec, { isSynthesised });
+    this.#proofs.addDenial(this.authorities, zone, nsec);
   }
 
   get #isProofWanted(): boolean {
@@ -166,9 +168,9 @@ class Lookup {
   }
 
   /** NSEC and RRSIG records exist only in answers. RRSIG is answered minimally, as ANY is (RFC 8482). */
-  #showProof(zone: ServedZone, nsec: RecordSet, isSynthesised: boolean): void {
+  #showProof(zone: ServedZone, nsec: RecordSet): void {
     if (this.#type === typeCodes.NSEC) this.answers.push(nsec);
-    this.answers.push(...this.#proofs.signatureOf(zone, nsec, { isSynthesised }));
+    this.answers.push(...this.#proofs.signatureOf(zone, nsec));
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {
@@ -191,9 +193,8 @@ class Lookup {
   #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
     const view = zone.view(node);
-    const isSynthesised = owner !== view.owner;
     if (this.#isProofWanted && this.#proofs.covers(zone)) {
-      return this.#showProof(zone, this.#proofs.nsecOf(zone, view, owner, type), isSynthesised);
+      return this.#showProof(zone, this.#proofs.nsecOf(zone, view, owner, type));
     }
     if (view.sets.size === 0 && view.flattened === null) {
       this.#note(node.records.length === 0 ? "empty-non-terminal" : "no-data", key);
@@ -201,15 +202,13 @@ class Lookup {
     }
     if (type === typeCodes.ANY) {
       this.#note("any-minimal", key);
-      this.#proofs.addSet(this.answers, zone, minimalSet(owner), { isSynthesised });
-      return;
+      return this.#proofs.addSet(this.answers, zone, minimalSet(owner));
     }
     const isHidden = type === typeCodes.DS && this.#proofs.hidesDs(zone, key);
     const set = isHidden ? undefined : view.sets.get(type);
     if (set !== undefined) {
       this.#noteSet(view, key);
-      this.#addSet(zone, set, owner, isSynthesised);
-      return;
+      return this.#addSet(zone, set, owner);
     }
     const isAddress = type === typeCodes.A || type === typeCodes.AAAA;
     if (view.flattened !== null && isAddress) {
@@ -219,16 +218,16 @@ class Lookup {
     if (view.alias !== null) {
       const alias = view.sets.get(typeCodes.CNAME)!;
       this.#note("alias", key);
-      this.#addSet(zone, alias, owner, isSynthesised);
+      this.#addSet(zone, alias, owner);
       return this.#follow(view.alias.target);
     }
     this.#note("no-data", key);
     this.#denyType(zone, view, owner);
   }
 
-  #addSet(zone: ServedZone, set: RecordSet, owner: Uint8Array, isSynthesised: boolean): void {
-    const owned = isSynthesised ? { ...set, owner } : set;
-    this.#proofs.addSet(this.answers, zone, owned, { isSynthesised });
+  /** A wildcard gives its set to another owner. */
+  #addSet(zone: ServedZone, set: RecordSet, owner: Uint8Array): void {
+    this.#proofs.addSet(this.answers, zone, set.owner === owner ? set : { ...set, owner });
   }
 
   #noteSet({ proxied, generatedHttps }: NodeView, key: NameKey): void {
@@ -260,10 +259,9 @@ class Lookup {
   }
 
   #flatten(zone: ServedZone, view: NodeView, alias: Alias, owner: Uint8Array): void {
-    const { nowSeconds } = this.#context;
     // The addresses are signed under the name's own owner, by its own zone.
-    const proofs = new AnswerProofs(null, nowSeconds);
-    const target = new Lookup(this.#context, this.#type, proofs, this);
+    const context = { ...this.#context, signing: undefined };
+    const target = new Lookup(context, this.#type, this);
     target.#follow(alias.target);
     this.needed = target.needed;
     if (target.needed !== null) return;
@@ -282,45 +280,21 @@ class Lookup {
     else if (result === null) this.#denyType(zone, view, owner);
     else {
       // The TTL of external addresses counts down, and the TTL of the CNAME bounds it.
-      const { ttlSeconds: originalTtlSeconds } = alias;
-      const origin = { isSynthesised: owner !== view.owner, originalTtlSeconds };
-      this.#proofs.addSet(this.answers, zone, { ...result, owner }, origin);
+      this.#proofs.addSet(this.answers, zone, { ...result, owner }, alias.ttlSeconds);
     }
   }
 }
 
-export function answer(question: WireQuestion, context: AnswerContext): Answer | ExternalNeeded {
-  return lookUpAnswer(question, context, new AnswerProofs(null, context.nowSeconds));
-}
-
-/** In place of an answer: too many signatures for names that no zone has were made this second. */
-export interface SigningOverloaded {
-  readonly kind: "overloaded";
-}
-
-/** The answer to a query with DO: sets of signed zones come with their proofs. */
-export function signedAnswer(
+export function answer(
   question: WireQuestion,
   context: AnswerContext,
-  signing: SigningContext,
-): Answer | ExternalNeeded | SignaturesNeeded | SigningOverloaded {
-  const proofs = new AnswerProofs(signing, context.nowSeconds);
-  const made = lookUpAnswer(question, context, proofs);
-  if (isExternalNeeded(made)) return made;
-  if (proofs.isOverloaded) return { kind: "overloaded" };
-  const { requests } = proofs;
-  return requests.length > 0 ? { kind: "signatures", requests } : made;
-}
-
-function lookUpAnswer(
-  question: WireQuestion,
-  context: AnswerContext,
-  proofs: AnswerProofs,
-): Answer | ExternalNeeded {
-  const lookup = new Lookup(context, question.type, proofs);
+): Answer | ExternalNeeded | SignaturesNeeded {
+  const lookup = new Lookup(context, question.type);
   if (question.class === classCodes.IN) lookup.findZone(question.name);
   else lookup.refuse("other-class", nameKey(question.name));
-  return finish(lookup);
+  const made = finish(lookup);
+  const requests = lookup.signatureRequests;
+  return requests.length === 0 || isExternalNeeded(made) ? made : { kind: "signatures", requests };
 }
 
 /** The answer for a name of a zone, also where another zone or a delegation hides the name. */
@@ -330,7 +304,7 @@ export function answerAt(
   type: number,
   context: AnswerContext,
 ): Answer | ExternalNeeded {
-  const lookup = new Lookup(context, type, new AnswerProofs(null, context.nowSeconds));
+  const lookup = new Lookup(context, type);
   lookup.answerAt(zone, node);
   return finish(lookup);
 }
@@ -340,6 +314,65 @@ function finish(lookup: Lookup): Answer | ExternalNeeded {
   if (lookup.rcode !== rcodes.SERVFAIL || lookup.looped) return lookup;
   // A client would take half of an answer for the whole.
   return { ...emptyAnswer(rcodes.SERVFAIL), rules: lookup.rules };
+}
+
+/** A referral: the name servers of a delegated zone, with the addresses needed to reach them. */
+function refer(
+  zone: ServedZone,
+  cut: ServedNode,
+): { readonly servers: RecordSet; readonly glue: RecordSet[]; readonly siblings: RecordSet[] } {
+  const servers = zone.view(cut).sets.get(typeCodes.NS)!;
+  /** Addresses of servers below this cut: the referral is useless without them (RFC 9471). */
+  const glue: RecordSet[] = [];
+  /** Addresses of servers below other cuts of this zone. */
+  const siblings: RecordSet[] = [];
+  for (const target of servers.data) {
+    const key = nameKey(target);
+    const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
+    // An address above all cuts is not glue: clients can query it.
+    if (node === undefined || zone.locate(key, typeCodes.A).kind !== "cut") continue;
+    const { sets } = zone.view(node);
+    const addresses = isAtOrBelow(key, cut.key) ? glue : siblings;
+    for (const type of [typeCodes.A, typeCodes.AAAA]) {
+      const set = sets.get(type);
+      if (set !== undefined) addresses.push(set);
+    }
+  }
+  return { servers, glue, siblings };
+}
+
+/**
+ * CNAME flattening: a name with a flattened CNAME is answered with the addresses of the CNAME's
+ * target, under the name's own owner. The TTL is the least of the flattened CNAME, of each CNAME
+ * between it and the addresses, and of the addresses. Where the chain leaves the zones of this
+ * server, the addresses come from a resolver.
+ *
+ * @param target the lookup of the CNAME's target
+ * @param type the code of A or AAAA
+ * @returns `null` when the target has no addresses
+ */
+function flatten(
+  alias: Alias,
+  target: Lookup,
+  type: number,
+  { external, nowSeconds }: AnswerContext,
+): Omit<RecordSet, "owner"> | ExternalNeeded | "failed" | null {
+  if (target.looped || target.rcode === rcodes.SERVFAIL) return "failed";
+  let { ttlSeconds } = alias;
+  const data: Uint8Array[] = [];
+  for (const set of target.answers) {
+    ttlSeconds = Math.min(ttlSeconds, set.ttlSeconds);
+    if (set.type === type) data.push(...set.data);
+  }
+  if (target.externalName !== null) {
+    const question = externalQuestion(target.externalName, type);
+    const found = external.get(question, nowSeconds);
+    if (found === undefined) return { kind: "external", question };
+    if (found === "failed") return "failed";
+    ttlSeconds = Math.min(ttlSeconds, found.ttlSeconds);
+    data.push(...found.data);
+  }
+  return data.length === 0 ? null : { type, ttlSeconds, data };
 }
 
 /** The set of a name that has records, for clients that ask for any (RFC 8482 section 4.2). */

@@ -1,6 +1,5 @@
 /** Why an answer is as it is: the rules that `answer()` applied, in order, and their sentences. */
-import { keyOctets, type NameKey } from "../wire/name-key.ts";
-import { formatName } from "../wire/name.ts";
+import { keyOctets, type NameKey, formatName } from "../wire/name.ts";
 
 /** `{name}` stands for the name that the rule was applied to. */
 const sentences = {

@@ -6,7 +6,7 @@
  * its size is bounded as well.
  */
 import type { SignaturesNeeded } from "../dnssec/answer-signer.ts";
-import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
 import { formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 

@@ -5,10 +5,9 @@
  */
 import { headerBytes } from "../wire/message-writer.ts";
 import { parseMessage, type Message } from "../wire/message.ts";
-import { lowerCase } from "../wire/name-key.ts";
-import { nameWireBytesMax } from "../wire/name.ts";
+import { lowerCase, nameWireBytesMax } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { TsigKey } from "../wire/tsig-mac.ts";
+import type { TsigKey } from "../wire/tsig.ts";
 import { WireError } from "../wire/bytes.ts";
 
 /** RFC 6891 section 6.1.2: an OPT record without options. */
@@ -129,7 +128,7 @@ export class Query {
     this.udpBytesMax = edns.udpBytesMax;
     this.version = edns.version;
     this.dnssecOk = edns.dnssecOk;
-    this.compactOk = edns.compactOk === true;
+    this.compactOk = edns.compactOk;
   }
 
   /** The name of the question, in the case of the query. */

@@ -139,7 +139,7 @@ test.each(seeds)("respond() never throws, and its responses can be decoded: seed
 });
 
 test.each(seeds)("respond() from a signed zone never throws: seed %d", (seed) => {
-  const signer = new AnswerSigner({ sign: noSignature, synthesisedPerSecond: packets });
+  const signer = new AnswerSigner({ sign: noSignature });
   expect(fuzz(seed, signedZones, { signer })).toEqual(kindsOfResponses);
 });
 

@@ -4,7 +4,7 @@ import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dn
 import { readRecords, serve, zoneData } from "../../../test/dns/support/served.ts";
 import { decodeMessage } from "../wire/message.ts";
 import { rcodes, typeCodes } from "../wire/numbers.ts";
-import { signMessage, verifyMessage, type TsigKey } from "../wire/tsig-mac.ts";
+import { signMessage, verifyMessage, type TsigKey } from "../wire/tsig.ts";
 import { ExternalAddressCache } from "./external-addresses.ts";
 import { Responder } from "./responder.ts";
 

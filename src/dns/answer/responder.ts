@@ -10,9 +10,13 @@
  * The responder waits for nothing and never throws; the caller resolves and transfers. A malformed
  * query gets FORMERR. A response, or a packet shorter than a header, gets no response.
  */
+import type { AnswerSigner, SignaturesNeeded } from "../dnssec/answer-signer.ts";
+import { signaturePeriod } from "../dnssec/answer-signer.ts";
+import type { QueryCount } from "../rules/query-report.ts";
+import { WireError } from "../wire/bytes.ts";
 import { headerBytes } from "../wire/message-writer.ts";
-import { parseMessage, type Message } from "../wire/message.ts";
-import { nameKey } from "../wire/name-key.ts";
+import { parseMessage, type Message, type Tsig } from "../wire/message.ts";
+import { nameKey } from "../wire/name.ts";
 import { classCodes, isMetaType, opcodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import {
   refuseSignature,
@@ -20,21 +24,13 @@ import {
   verifyMessage,
   type Hmac,
   type TsigKey,
-} from "../wire/tsig-mac.ts";
-import type { Tsig } from "../wire/tsig.ts";
-import { WireError } from "../wire/bytes.ts";
-import type { AnswerSigner, SignaturesNeeded } from "../dnssec/answer-signer.ts";
-import { signaturePeriod } from "../dnssec/signature-window.ts";
-import type { SigningContext } from "./answer-proofs.ts";
-import { answer, emptyAnswer, signedAnswer } from "./answer.ts";
+} from "../wire/tsig.ts";
+import { answer, emptyAnswer } from "./answer.ts";
 import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
-import { PreparedAnswers } from "./prepared-answers.ts";
-import { QueryCounts } from "./query-counts.ts";
+import { PreparedAnswers, QueryCounts } from "./prepared-answers.ts";
 import { Query, type QuerySignature, type QuerySource } from "./query.ts";
-import type { QueryCount } from "../rules/query-report.ts";
-import { opcodeBits, responseFlag, ResponseWriter, truncatedFlag } from "./response-writer.ts";
-import type { ServedZone } from "./served-zone.ts";
-import type { ServedZones } from "./served-zones.ts";
+import { opcodeBits, responseFlag, ResponseWriter } from "./response-writer.ts";
+import type { ServedZone, ServedZones } from "./served-zones.ts";
 
 interface TsigSettings {
   /** By the key's name in lower case. */
@@ -145,11 +141,9 @@ export class Responder {
       prepared.queries += 1;
       return this.#writer.finish(query, prepared.answer, prepared.message);
     }
-    const context = { zones, external, nowSeconds };
-    const result = isSigned
-      ? signedAnswer(query, context, this.#signingContext(signer))
-      : answer(query, context);
-    if ("kind" in result) return result.kind === "overloaded" ? this.#respondOverloaded() : result;
+    const signing = isSigned ? { signer, compactOk: query.compactOk } : undefined;
+    const result = answer(query, { zones, external, nowSeconds, signing });
+    if ("kind" in result) return result;
     if (!result.reusable) {
       if (result.rcode !== rcodes.REFUSED) {
         this.#counts.add(query.name, query.type, result.rcode, 1);
@@ -170,22 +164,6 @@ export class Responder {
       this.#signaturePeriod = period;
     }
     return this.#preparedSigned;
-  }
-
-  #signingContext(signer: AnswerSigner): SigningContext {
-    const { source, compactOk } = this.#query;
-    return { signer, isProven: source.transport !== "udp", compactOk };
-  }
-
-  /**
-   * The budget for signatures is used up. A client over UDP is told to use TCP, as by response rate
-   * limiting: its address may be forged. Other clients ask another server, or later.
-   */
-  #respondOverloaded(): Uint8Array {
-    if (this.#query.source.transport !== "udp") return this.#respondEmpty(rcodes.SERVFAIL);
-    const response = this.#respondEmpty(rcodes.NOERROR);
-    response[2]! |= truncatedFlag;
-    return response;
   }
 
   /** Types that no zone holds. Without transfers the responses are those of BIND. */

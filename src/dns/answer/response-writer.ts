@@ -11,7 +11,7 @@ import {
 } from "../wire/message-writer.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
-import { tsigBytes } from "../wire/tsig-mac.ts";
+import { tsigBytes } from "../wire/tsig.ts";
 import type { Answer } from "./answer.ts";
 import { optFixedBytes, type Query } from "./query.ts";
 
@@ -24,7 +24,7 @@ const udpPayloadBytesMax = 1232;
 export const responseFlag = 0x80;
 export const opcodeBits = 0x78;
 const authoritativeFlag = 0x04;
-export const truncatedFlag = 0x02;
+const truncatedFlag = 0x02;
 const recursionDesired = 0x01;
 /** In the fourth octet; the response repeats it, as it repeats RD. */
 const checkingDisabled = 0x10;

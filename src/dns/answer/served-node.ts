@@ -3,13 +3,12 @@
  * answers from them at the first query: most names of a large zone are not queried between two
  * changes. A node without records is an empty non-terminal: it exists because of names below it.
  */
-import { keyOctets, type NameKey } from "../wire/name-key.ts";
-import { encodeName } from "../wire/name.ts";
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { recordType } from "../record/types.ts";
+import { servedTtlSeconds, ttlAutoSeconds } from "../record/zone-record.ts";
+import { encodeName, keyOctets, type NameKey } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
-import { recordType } from "../record/registry.ts";
-import { servedTtlSeconds } from "../rules/ttl.ts";
-import type { PlatformAddresses } from "./proxied-answer.ts";
 import type { ServedRecord, ZoneHead } from "./zone-data.ts";
 
 /** A CNAME. */
@@ -30,20 +29,6 @@ export interface NodeView {
   readonly alias: Alias | null;
   /** A CNAME that is answered with the addresses of its target. */
   readonly flattened: Alias | null;
-}
-
-function isProxiable({ type }: ServedRecord): boolean {
-  return type === "A" || type === "AAAA" || type === "CNAME";
-}
-
-/** RFC 2181 section 5.2: a set has one TTL, the least of its records. */
-function addToSets(sets: Map<number, RecordSet>, more: RecordSet): void {
-  const set = sets.get(more.type);
-  if (set === undefined) sets.set(more.type, more);
-  else {
-    const ttlSeconds = Math.min(set.ttlSeconds, more.ttlSeconds);
-    sets.set(more.type, { ...set, ttlSeconds, data: [...set.data, ...more.data] });
-  }
 }
 
 export class ServedNode {
@@ -124,4 +109,70 @@ export class ServedNode {
     this.#view = { owner, sets, proxied: isProxied, generatedHttps, alias, flattened };
     return this.#view;
   }
+}
+
+function isProxiable({ type }: ServedRecord): boolean {
+  return type === "A" || type === "AAAA" || type === "CNAME";
+}
+
+/** RFC 2181 section 5.2: a set has one TTL, the least of its records. */
+function addToSets(sets: Map<number, RecordSet>, more: RecordSet): void {
+  const set = sets.get(more.type);
+  if (set === undefined) sets.set(more.type, more);
+  else {
+    const ttlSeconds = Math.min(set.ttlSeconds, more.ttlSeconds);
+    sets.set(more.type, { ...set, ttlSeconds, data: [...set.data, ...more.data] });
+  }
+}
+
+/**
+ * What a proxied name has: the platform's addresses in place of its own, and an HTTPS record that
+ * tells browsers which versions of HTTP the platform speaks.
+ */
+export class PlatformAddresses {
+  readonly #ipv4: readonly string[];
+  readonly #ipv6: readonly string[];
+
+  constructor(addresses: readonly string[]) {
+    this.#ipv4 = addresses.filter((address) => parseIpv4(address) !== null);
+    this.#ipv6 = addresses.filter((address) => parseIpv6(address) !== null);
+  }
+
+  /**
+   * The sets of a proxied name.
+   *
+   * @param proxied the proxied records of the name, at least one
+   */
+  sets(
+    owner: Uint8Array,
+    proxied: readonly ServedRecord[],
+    versions: Pick<ZoneHead, "http2" | "http3">,
+  ): readonly RecordSet[] {
+    // A family is left out when every proxied record of the name leaves it out.
+    const ipv4 = proxied.every(({ settings }) => settings.ipv6_only === true) ? [] : this.#ipv4;
+    const ipv6 = proxied.every(({ settings }) => settings.ipv4_only === true) ? [] : this.#ipv6;
+    const candidates: [type: number, data: readonly Uint8Array[]][] = [
+      [typeCodes.A, ipv4.map((address) => parseIpv4(address)!)],
+      [typeCodes.AAAA, ipv6.map((address) => parseIpv6(address)!)],
+      [typeCodes.HTTPS, httpsData(versions, ipv4, ipv6)],
+    ];
+    return candidates
+      .filter(([, data]) => data.length > 0)
+      .map(([type, data]) => ({ owner, type, ttlSeconds: ttlAutoSeconds, data }));
+  }
+}
+
+/** Empty when there is no version to announce. */
+function httpsData(
+  { http2, http3 }: Pick<ZoneHead, "http2" | "http3">,
+  ipv4: readonly string[],
+  ipv6: readonly string[],
+): Uint8Array[] {
+  if (!http2 && !http3) return [];
+  const alpn = [...(http3 ? ["h3"] : []), ...(http2 ? ["h2"] : [])].join(",");
+  const words = [`1 . alpn="${alpn}"`];
+  if (ipv4.length > 0) words.push(`ipv4hint="${ipv4.join(",")}"`);
+  if (ipv6.length > 0) words.push(`ipv6hint="${ipv6.join(",")}"`);
+  const type = recordType("HTTPS");
+  return [type.write(type.parseContent(words.join(" "), null))];
 }

@@ -1,8 +1,23 @@
-import { parentKey, rootKey, type NameKey } from "../wire/name-key.ts";
+/**
+ * The zones of a server in memory, as they are served: each zone has its nodes by name, empty
+ * non-terminals included. A change is applied in place, one serial at a time. No step here is
+ * asynchronous, so a query never sees half of a change.
+ */
+import { keySets, type ZoneSigning } from "../dnssec/zone-signing.ts";
+import { recordType } from "../record/types.ts";
+import {
+  encodeName,
+  isAtOrBelow,
+  parentKey,
+  rootKey,
+  textKey,
+  wildcardKey,
+  type NameKey,
+} from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { PlatformAddresses } from "./proxied-answer.ts";
-import { ServedZone } from "./served-zone.ts";
-import type { ZoneChange, ZoneData } from "./zone-data.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
+import { PlatformAddresses, ServedNode, type NodeView } from "./served-node.ts";
+import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "./zone-data.ts";
 
 /** The zones of a server. Every change passes here and increases the revision. */
 export class ServedZones {
@@ -113,4 +128,188 @@ export class ServedZones {
 
 function signedCount(zone: ServedZone | undefined): number {
   return zone === undefined || zone.signing === null ? 0 : 1;
+}
+
+type NameLocation =
+  | { readonly kind: "cut" | "exact" | "wildcard"; readonly node: ServedNode }
+  | { readonly kind: "none" };
+
+export class ServedZone {
+  readonly id: string;
+  readonly name: string;
+  readonly apexKey: NameKey;
+  readonly apexOwner: Uint8Array;
+  readonly #platform: PlatformAddresses;
+  readonly #nodes = new Map<NameKey, ServedNode>();
+  readonly #apex: ServedNode;
+  #head: ZoneHead;
+  #serial: number;
+  /** The number of NS records below the apex. Most zones have none and need no search for cuts. */
+  #delegations = 0;
+  #soa!: RecordSet;
+  #negativeSoa!: RecordSet;
+
+  constructor(data: ZoneData, platform: PlatformAddresses) {
+    this.id = data.id;
+    this.name = data.name;
+    this.apexKey = textKey(data.name);
+    this.apexOwner = encodeName(data.name);
+    this.#platform = platform;
+    const { nameServers, settings, http2, http3, paused, signing } = data;
+    this.#head = { nameServers, settings, http2, http3, paused, signing };
+    this.#serial = data.serial;
+    this.#apex = new ServedNode(this.apexKey);
+    this.#nodes.set(this.apexKey, this.#apex);
+    this.#renewApex();
+    for (const record of data.records) this.#add(record);
+  }
+
+  get serial(): number {
+    return this.#serial;
+  }
+
+  /** The zone as plain data. */
+  get data(): ZoneData {
+    const records = [...this.#nodes.values()].flatMap((node) => node.records);
+    return { id: this.id, name: this.name, serial: this.#serial, ...this.#head, records };
+  }
+
+  get soa(): RecordSet {
+    return this.#soa;
+  }
+
+  /** For negative answers: its TTL is how long they may be cached (RFC 2308 section 3). */
+  get negativeSoa(): RecordSet {
+    return this.#negativeSoa;
+  }
+
+  /** `null` when the zone is not signed. */
+  get signing(): ZoneSigning | null {
+    return this.#head.signing ?? null;
+  }
+
+  /** The sets that DNSSEC adds to the apex. */
+  get keySets(): readonly RecordSet[] {
+    return this.signing === null ? [] : keySets(this.apexOwner, this.signing);
+  }
+
+  get hasDelegations(): boolean {
+    return this.#delegations > 0;
+  }
+
+  /** Finds a name that has records or names below it. */
+  find(key: NameKey): ServedNode | undefined {
+    return this.#nodes.get(key);
+  }
+
+  nodes(): IterableIterator<ServedNode> {
+    return this.#nodes.values();
+  }
+
+  view(node: ServedNode): NodeView {
+    if (node.view !== null) return node.view;
+    const apexSets = node === this.#apex ? this.#apexSets() : null;
+    return node.makeView(this.#head, this.#platform, apexSets);
+  }
+
+  /**
+   * The location of a name, which must be the apex or below it: RFC 1034 section 4.3.2 step 3, as
+   * RFC 4592 section 3.3.1 amends it. A zone cut comes first, the highest before lower ones, because
+   * names below a cut belong to another zone; then the name itself; then the wildcard of its closest
+   * encloser, and no other. The search starts at the apex and ends at the first name that does
+   * not exist, so its cost depends on the depth of the zone, not of the name.
+   */
+  locate(key: NameKey, type: number): NameLocation {
+    if (!this.hasDelegations) {
+      const node = this.find(key);
+      if (node !== undefined) return { kind: "exact", node };
+    }
+    const starts: number[] = [];
+    for (let at = 0; key.length - at > this.apexKey.length; at += key.charCodeAt(at) + 1) {
+      starts.push(at);
+    }
+    let node = this.find(this.apexKey)!;
+    for (let label = starts.length - 1; label >= 0; label--) {
+      const below = this.find(key.slice(starts[label]));
+      if (below === undefined) {
+        // All ancestors of an existing name exist, so this node is the closest encloser.
+        const wildcard = this.find(wildcardKey(node.key));
+        return wildcard === undefined ? { kind: "none" } : { kind: "wildcard", node: wildcard };
+      }
+      node = below;
+      if (!this.hasDelegations || !this.view(node).sets.has(typeCodes.NS)) continue;
+      // RFC 4035 section 3.1.4.1: at the cut itself, DS alone belongs to the parent.
+      if (type !== typeCodes.DS || label > 0) return { kind: "cut", node };
+    }
+    return { kind: "exact", node };
+  }
+
+  /** To be called by ServedZones only, which invalidates prepared answers. */
+  apply(change: ZoneChange): void {
+    for (const { id, name } of change.removed) this.#remove(id, name);
+    for (const record of change.added) this.#add(record);
+    this.#serial = change.serial;
+    if (change.head !== undefined) {
+      this.#head = change.head;
+      for (const node of this.#nodes.values()) node.dropView();
+    }
+    this.#renewApex();
+  }
+
+  #renewApex(): void {
+    const { soa } = this.#head.settings;
+    const fields = { ...soa, serial: this.#serial, minimum: soa.min_ttl };
+    const data = [recordType("SOA").write(fields)];
+    this.#soa = { owner: this.apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data };
+    this.#negativeSoa = { ...this.#soa, ttlSeconds: Math.min(soa.ttl, soa.min_ttl) };
+    this.#apex.dropView();
+  }
+
+  /**
+   * NS records that were created by the API join this NS set. Deviation: the deployed service serves
+   * them only when `multi_provider` is on.
+   */
+  #apexSets(): RecordSet[] {
+    const { nameServers, settings } = this.#head;
+    const data = nameServers.map((server) => encodeName(server));
+    const ns = { owner: this.apexOwner, type: typeCodes.NS, ttlSeconds: settings.ns_ttl, data };
+    return [this.#soa, ...(data.length === 0 ? [] : [ns]), ...this.keySets];
+  }
+
+  #isCut(record: ServedRecord, key: NameKey): boolean {
+    return record.type === "NS" && key !== this.apexKey;
+  }
+
+  #add(record: ServedRecord): void {
+    const key = textKey(record.name);
+    if (!isAtOrBelow(key, this.apexKey)) return;
+    this.#findOrCreate(key).add(record);
+    if (this.#isCut(record, key)) this.#delegations += 1;
+  }
+
+  #remove(id: string, name: string): void {
+    const key = textKey(name);
+    const node = this.#nodes.get(key);
+    const removed = node?.remove(id);
+    if (node === undefined || removed === undefined) return;
+    if (this.#isCut(removed, key)) this.#delegations -= 1;
+    this.#removeIfUnused(node);
+  }
+
+  #findOrCreate(key: NameKey): ServedNode {
+    const known = this.#nodes.get(key);
+    if (known !== undefined) return known;
+    const node = new ServedNode(key);
+    this.#nodes.set(key, node);
+    this.#findOrCreate(parentKey(key)).children += 1;
+    return node;
+  }
+
+  #removeIfUnused(node: ServedNode): void {
+    if (node === this.#apex || node.records.length > 0 || node.children > 0) return;
+    this.#nodes.delete(node.key);
+    const parent = this.#nodes.get(parentKey(node.key))!;
+    parent.children -= 1;
+    this.#removeIfUnused(parent);
+  }
 }

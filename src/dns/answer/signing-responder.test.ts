@@ -1,6 +1,6 @@
 /** Signatures in time, their bound, and signatures that tests have broken. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { composeQuery, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
+import { composeQuery, respondFrom, udp } from "../../../test/dns/support/query.ts";
 import {
   askSigned,
   checkSignatures,
@@ -13,8 +13,7 @@ import {
   signedText,
 } from "../../../test/dns/support/signed-zone.ts";
 import { readRecords, zoneData } from "../../../test/dns/support/served.ts";
-import { AnswerSigner } from "../dnssec/answer-signer.ts";
-import { periodSeconds } from "../dnssec/signature-window.ts";
+import { AnswerSigner, periodSeconds } from "../dnssec/answer-signer.ts";
 import { signRecordSet } from "../server/sign-record-set.ts";
 import type { ResponderOptions } from "./responder.ts";
 import type { ServedZones } from "./served-zones.ts";
@@ -84,28 +83,6 @@ describe("signatures in time", () => {
       }),
     );
     expect(verdict()).toEqual(["valid"]);
-  });
-});
-
-describe("the bound on signatures for names that the zone does not have", () => {
-  it("sends clients over UDP to TCP, which has a reserve, and other names are answered", () => {
-    const ask = respond({ signer: nodeSigner({ synthesisedPerSecond: 8 }) });
-    const flood = Array.from({ length: 20 }, (_, at) => ask(`random-${at}.example.org A`));
-    const truncated = flood.filter((message) => message.truncated);
-    expect(truncated.length).toBe(14);
-    expect(truncated[0]).toMatchObject({ rcode: 0, answers: [], authorities: [] });
-    expect(ask("www.example.org A").answers).toHaveLength(3);
-    // An answer in the cache costs nothing.
-    expect(ask("random-0.example.org A").truncated).toBe(false);
-    const overTcp = (at: number) => ask(`tcp-${at}.example.org A`, dnssecOk, tcp);
-    expect([overTcp(1).rcode, overTcp(2).rcode, overTcp(3).rcode]).toEqual([0, 0, 2]);
-    expect(ask("later.example.org A", dnssecOk, udp, now + 1).truncated).toBe(false);
-  });
-
-  it("applies to sets that a wildcard gives to a name", () => {
-    const ask = respond({ signer: nodeSigner({ synthesisedPerSecond: 4 }) });
-    const flood = Array.from({ length: 9 }, (_, at) => ask(`${at}.wild.example.org A`));
-    expect(flood.filter((message) => message.truncated).length).toBe(6);
   });
 });
 

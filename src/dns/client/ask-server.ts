@@ -28,7 +28,13 @@ const udpMilliseconds = 2_000;
 const tcpMilliseconds = 10_000;
 export const httpsMilliseconds = 10_000;
 
-const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
+const edns = {
+  udpBytesMax: udpPayloadBytesMax,
+  version: 0,
+  dnssecOk: false,
+  compactOk: false,
+  options: [],
+};
 
 export interface AskOptions {
   readonly tcp?: boolean;

@@ -3,12 +3,10 @@
  * records of its signer and with the clock. The chain of DS records above is not followed.
  */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
-import { keyTag } from "../dnssec/key-tag.ts";
+import { keyTagOf, keySigningFlags } from "../dnssec/zone-signing.ts";
 import { decodeSignature, signatureAlgorithm, signedOctets } from "../dnssec/signature.ts";
-import { keySigningFlags } from "../dnssec/zone-signing.ts";
 import type { Message } from "../wire/message.ts";
-import { textKey } from "../wire/name-key.ts";
-import { encodeName, formatName } from "../wire/name.ts";
+import { textKey, encodeName, formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 
@@ -52,7 +50,7 @@ export async function checkSignatures(
       const signer = formatName(fields.signerName);
       const keys = keysByZone.get(signer) ?? (await fetchKeys(signer));
       keysByZone.set(signer, keys);
-      const key = keys.find(({ data }) => keyTag(data) === fields.keyTag);
+      const key = keys.find(({ data }) => keyTagOf(data) === fields.keyTag);
       const { typeCovered, inceptionSeconds, expirationSeconds } = fields;
       checked.push({
         owner: record.name,

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { TsigKey } from "../wire/tsig-mac.ts";
+import type { TsigKey } from "../wire/tsig.ts";
 import { WireError } from "../wire/bytes.ts";
 import { IncomingZone, TransferError } from "../transfer/incoming.ts";
 import { UserError } from "../../base/user-error.ts";

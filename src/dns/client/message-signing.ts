@@ -1,6 +1,6 @@
 /** TSIG with Node's HMAC and the system's clock. */
 import { createHmac } from "node:crypto";
-import { signMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";
+import { signMessage, type Hmac, type TsigKey } from "../wire/tsig.ts";
 
 export const hmac: Hmac = (algorithm, secret, data) =>
   new Uint8Array(createHmac(algorithm.replace("hmac-", ""), secret).update(data).digest());

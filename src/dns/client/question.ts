@@ -2,9 +2,9 @@
 import { isIP } from "node:net";
 import { nearest } from "../../base/nearest.ts";
 import { UserError } from "../../base/user-error.ts";
-import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
-import { toAsciiName } from "../record/punycode.ts";
-import { recordTypes } from "../record/registry.ts";
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { toAsciiName } from "../record/record-name.ts";
+import { recordTypes } from "../record/types.ts";
 import { WireError } from "../wire/bytes.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";

@@ -12,7 +12,9 @@ import {
   integerSchema,
   listSchema,
   looseTableSchema,
+  nullish,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
   textMatchingSchema,
@@ -21,9 +23,8 @@ import {
   type Mistake,
   type ReportMistake,
 } from "../../base/schema.ts";
-import { normaliseHostname } from "../record/field/hostname.ts";
-import { readInteger } from "../record/field/integer.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
+import { normaliseHostname, readInteger } from "../record/fields.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../record/ip-address.ts";
 import type { NameRules } from "../record/record-name.ts";
 import { emailPattern, keyPattern, tokenPattern } from "../rules/account.ts";
 import { commentCharactersMaxDefault, tagsMaxDefault } from "../rules/annotation.ts";
@@ -95,13 +96,11 @@ const tokens = listSchema(
     tableSchema(
       {
         token: described("The token: 8 to 512 characters.", bearerToken),
-        zones: v.optional(
-          described("Names or ids of zones; without the list, all zones.", listSchema(hostname)),
+        zones: optional(
+          "Names or ids of zones; without the list, all zones.",
+          listSchema(hostname),
         ),
-        read_only: v.nullish(
-          described("The token reads and does not write.", booleanSchema),
-          false,
-        ),
+        read_only: nullish("The token reads and does not write.", booleanSchema, false),
       },
       { token: "local-token" },
     ),
@@ -128,10 +127,7 @@ const zones = listSchema(
   tableSchema(
     {
       name: described("The name of the zone.", hostname),
-      records: v.nullish(
-        described("Records that are created at the start.", listSchema(record)),
-        [],
-      ),
+      records: nullish("Records that are created at the start.", listSchema(record), []),
     },
     { name: "example.com" },
   ),
@@ -142,17 +138,19 @@ const faultCount = integerSchema(0, Number.MAX_SAFE_INTEGER);
 const faults = listSchema(
   v.pipe(
     looseTableSchema({
-      method: v.nullish(described("The method of the request.", v.string("must be text")), null),
-      path: v.optional(
-        described('A pattern of the path, such as "*/dns_records".', v.string("must be text")),
+      method: nullish("The method of the request.", v.string("must be text"), null),
+      path: optional(
+        'A pattern of the path, such as "*/dns_records".',
+        v.string("must be text"),
         "*",
       ),
-      status: v.nullish(described("The status of the response.", integerSchema(400, 599)), null),
-      delay_ms: v.nullish(described("A delay.", integerSchema(0, faultDelayMillisecondsMax)), 0),
-      after: v.nullish(described("The number of requests that are answered first.", faultCount), 0),
-      times: v.nullish(described("The number of requests that fail.", faultCount), null),
-      when: v.optional(
-        described("Whether the request is executed.", oneOfSchema(["before", "after"])),
+      status: nullish("The status of the response.", integerSchema(400, 599), null),
+      delay_ms: nullish("A delay.", integerSchema(0, faultDelayMillisecondsMax), 0),
+      after: nullish("The number of requests that are answered first.", faultCount, 0),
+      times: nullish("The number of requests that fail.", faultCount, null),
+      when: optional(
+        "Whether the request is executed.",
+        oneOfSchema(["before", "after"]),
         "before",
       ),
     }),
@@ -186,57 +184,41 @@ export const dnsServerKeys = [
 
 /** The defaults are for local use: a project without a `[dns]` table needs no credentials. */
 export const dnsEntries = {
-  email: v.optional(described("The e-mail address of the owner.", email), "dev@ledge.local"),
-  key: v.optional(described("The key of the owner.", apiKey), apiKeyDefault),
-  tokens: v.optional(described("Tokens of the record API.", tokens), []),
-  api_hosts: v.optional(
-    described("Hosts besides loopback for which the API answers.", listSchema(apiHost)),
-    [],
-  ),
-  api_origins: v.optional(
-    described("Origins whose pages may use the API.", listSchema(apiOrigin)),
-    [],
-  ),
-  https_names: v.optional(
-    described(
-      "Names besides loopback by which clients call the API over https.",
-      listSchema(httpsName),
-    ),
+  email: optional("The e-mail address of the owner.", email, "dev@ledge.local"),
+  key: optional("The key of the owner.", apiKey, apiKeyDefault),
+  tokens: optional("Tokens of the record API.", tokens, []),
+  api_hosts: optional("Hosts besides loopback for which the API answers.", listSchema(apiHost), []),
+  api_origins: optional("Origins whose pages may use the API.", listSchema(apiOrigin), []),
+  https_names: optional(
+    "Names besides loopback by which clients call the API over https.",
+    listSchema(httpsName),
     httpsNamesDefault,
   ),
-  platform_addresses: v.optional(
-    described("The addresses of proxied names.", listSchema(address)),
-    ["198.18.0.1", "198.18.0.2", "2001:2::1", "2001:2::2"],
-  ),
-  name_rules: v.optional(
-    described(
-      "The rule for names of A, AAAA and CNAME records.",
-      oneOfSchema<NameRules>(["strict", "dns"]),
-    ),
+  platform_addresses: optional("The addresses of proxied names.", listSchema(address), [
+    "198.18.0.1",
+    "198.18.0.2",
+    "2001:2::1",
+    "2001:2::2",
+  ]),
+  name_rules: optional(
+    "The rule for names of A, AAAA and CNAME records.",
+    oneOfSchema<NameRules>(["strict", "dns"]),
     "strict",
   ),
-  name_servers: v.optional(described("The name servers of new zones.", listSchema(hostname)), [
+  name_servers: optional("The name servers of new zones.", listSchema(hostname), [
     "ns1.ledge.local",
     "ns2.ledge.local",
   ]),
-  zones: v.optional(described("Zones that are created at the start.", zones), []),
-  comment_length: v.optional(
-    described("The maximum number of characters of a comment.", count),
+  zones: optional("Zones that are created at the start.", zones, []),
+  comment_length: optional(
+    "The maximum number of characters of a comment.",
+    count,
     commentCharactersMaxDefault,
   ),
-  tag_quota: v.optional(
-    described("The maximum number of tags of a record.", count),
-    tagsMaxDefault,
-  ),
-  record_quota: v.optional(
-    described("The maximum number of records of a zone.", count),
-    recordQuotaDefault,
-  ),
-  batch_quota: v.optional(
-    described("The maximum number of operations of a batch.", count),
-    batchQuotaDefault,
-  ),
-  faults: v.optional(described("Failures of the record API, on demand.", faults), []),
+  tag_quota: optional("The maximum number of tags of a record.", count, tagsMaxDefault),
+  record_quota: optional("The maximum number of records of a zone.", count, recordQuotaDefault),
+  batch_quota: optional("The maximum number of operations of a batch.", count, batchQuotaDefault),
+  faults: optional("Failures of the record API, on demand.", faults, []),
 };
 
 const ignored = Object.fromEntries(dnsServerKeys.map((key) => [key, v.optional(v.unknown())]));

@@ -24,6 +24,8 @@ import {
   integerSchema,
   listSchema,
   looseTableSchema,
+  nullish,
+  optional,
   parseValue,
   tableSchema,
   textSchema,
@@ -32,9 +34,9 @@ import {
   type Table,
 } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
-import { normaliseHostname } from "../record/field/hostname.ts";
+import { normaliseHostname } from "../record/fields.ts";
 import { acceptRecord, recordFields } from "../rules/accept-record.ts";
-import { isTsigAlgorithm, type TsigKey } from "../wire/tsig-mac.ts";
+import { isTsigAlgorithm, type TsigKey } from "../wire/tsig.ts";
 import {
   DnsConfigError,
   dnsEntries,
@@ -134,14 +136,12 @@ const tsigKeys = listSchema(
         "The name of the key.",
         textSchema(normaliseHostname, 'must be a name such as "to-bind"'),
       ),
-      algorithm: v.optional(
-        described(
-          "The algorithm.",
-          textSchema(
-            (name) => (isTsigAlgorithm(name) ? name : null),
-            'must be "hmac-sha256", "hmac-sha384", "hmac-sha512" or "hmac-sha1"',
-            { enum: tsigAlgorithms },
-          ),
+      algorithm: optional(
+        "The algorithm.",
+        textSchema(
+          (name) => (isTsigAlgorithm(name) ? name : null),
+          'must be "hmac-sha256", "hmac-sha384", "hmac-sha512" or "hmac-sha1"',
+          { enum: tsigAlgorithms },
         ),
         "hmac-sha256",
       ),
@@ -161,74 +161,58 @@ const secondary = tableSchema(
       "ADDRESS:PORT",
       textSchema(parseServer, 'must be an address such as "127.0.0.1:5301"'),
     ),
-    key: v.optional(
-      described(
-        "The name of a key.",
-        textSchema((name) => name, "must be the name of a key"),
-      ),
+    key: optional(
+      "The name of a key.",
+      textSchema((name) => name, "must be the name of a key"),
     ),
   },
   { address: "127.0.0.1:5301" },
 );
 
 const transfersTable = tableSchema({
-  allow: v.nullish(
-    described(
-      "Addresses, networks, and keys as key:NAME.",
-      listSchema(
-        textSchema(
-          parseAllowed,
-          'must be an address, a network such as "10.0.0.0/8", or "key:NAME"',
-        ),
-      ),
+  allow: nullish(
+    "Addresses, networks, and keys as key:NAME.",
+    listSchema(
+      textSchema(parseAllowed, 'must be an address, a network such as "10.0.0.0/8", or "key:NAME"'),
     ),
     allowDefault,
   ),
-  notify: v.optional(
-    described(
-      "Servers that get a NOTIFY after a change.",
-      listSchema(secondary, "must be a list of tables"),
-    ),
+  notify: optional(
+    "Servers that get a NOTIFY after a change.",
+    listSchema(secondary, "must be a list of tables"),
     [],
   ),
 });
 
 const serverEntries = {
-  api_port: v.nullish(
-    described("The port of the record API and of DNS over HTTPS; 0 is any free port.", port),
+  api_port: nullish(
+    "The port of the record API and of DNS over HTTPS; 0 is any free port.",
+    port,
     apiPortDefault,
   ),
-  https_port: v.nullish(
-    described(
-      `The port of the record API over https: true is ${httpsPortDefault}, 0 is any free port.`,
-      httpsPort,
-    ),
+  https_port: nullish(
+    `The port of the record API over https: true is ${httpsPortDefault}, 0 is any free port.`,
+    httpsPort,
     false,
   ),
-  port: v.nullish(described("The port of UDP and TCP; 0 is any free port.", port), portDefault),
-  hosts: v.nullish(
-    described(
-      "The addresses on which the name server listens.",
-      textsThat(
-        (host) => isIP(host) !== 0,
-        "must be a list of IPv4 and IPv6 addresses to listen at",
-      ),
+  port: nullish("The port of UDP and TCP; 0 is any free port.", port, portDefault),
+  hosts: nullish(
+    "The addresses on which the name server listens.",
+    textsThat((host) => isIP(host) !== 0, "must be a list of IPv4 and IPv6 addresses to listen at"),
+  ),
+  threads: optional("The threads that answer UDP.", integerSchema(1, threadsMax)),
+  resolver: optional(
+    "The resolvers of external names: an address, or a list of addresses.",
+    textsThat(
+      (server) => parseServer(server) !== null,
+      'must be an address such as "192.0.2.53" or "192.0.2.53:5300"',
     ),
   ),
-  threads: v.optional(described("The threads that answer UDP.", integerSchema(1, threadsMax))),
-  resolver: v.optional(
-    described(
-      "The resolvers of external names: an address, or a list of addresses.",
-      textsThat(
-        (server) => parseServer(server) !== null,
-        'must be an address such as "192.0.2.53" or "192.0.2.53:5300"',
-      ),
-    ),
-  ),
-  binding: v.optional(described("A name in env for the record API.", identifierSchema)),
-  keys: v.optional(described("TSIG keys, for transfers.", tsigKeys), []),
-  transfers: v.nullish(
-    described("Secondaries: who may transfer zones, and who is told of changes.", transfersTable),
+  binding: optional("A name in env for the record API.", identifierSchema),
+  keys: optional("TSIG keys, for transfers.", tsigKeys, []),
+  transfers: nullish(
+    "Secondaries: who may transfer zones, and who is told of changes.",
+    transfersTable,
     {},
   ),
 } satisfies Record<(typeof dnsServerKeys)[number], v.GenericSchema>;

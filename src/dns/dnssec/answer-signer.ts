@@ -3,12 +3,12 @@
  * runtime gives; without that function the caller of the responder makes the signatures
  * (`SignaturesNeeded`) and puts them into the cache.
  *
- * Sets of names that a zone has are cached apart from the sets of names that clients make up: NSEC
- * records of names that do not exist, and sets that a wildcard gives to a name. The latter have a
- * budget too, because a client can ask for any number of them.
+ * Time is divided into periods, and all signatures of a period have the same window of two days, as
+ * long as that of the deployed service. So equal octets are signed once in a period, and no signature
+ * that is sent ends within 21 hours. Clocks of validators may be wrong by as much.
  */
 import { concatBytes } from "../wire/bytes.ts";
-import { nameKey } from "../wire/name-key.ts";
+import { nameKey } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
 import {
@@ -17,11 +17,20 @@ import {
   signatureAlgorithm,
   signedOctets,
 } from "./signature.ts";
-import { SignatureCache, type SignatureRequest } from "./signature-cache.ts";
-import { hasFault } from "./signature-fault.ts";
-import { endedWindow, signatureWindow } from "./signature-window.ts";
-import { SigningBudget } from "./signing-budget.ts";
-import { keyFor, type ZoneSigning } from "./zone-signing.ts";
+import { hasFault, keyFor, type SigningKey, type ZoneSigning } from "./zone-signing.ts";
+
+const hourSeconds = 3600;
+export const periodSeconds = 6 * hourSeconds;
+const marginSeconds = 21 * hourSeconds;
+/** As many as a large zone has sets in use; about 20 MB. */
+const signaturesMax = 50_000;
+/** `String.fromCharCode` takes its arguments from the stack. */
+const argumentsMax = 4096;
+
+export interface SignatureRequest {
+  readonly key: SigningKey;
+  readonly octets: Uint8Array;
+}
 
 /** Makes the 64 octets of an ECDSA signature (RFC 6605 section 4). */
 export type Sign = (request: SignatureRequest) => Uint8Array;
@@ -32,50 +41,39 @@ export interface SignaturesNeeded {
   readonly requests: readonly SignatureRequest[];
 }
 
-/** As many as a large zone has sets in use; about 20 MB. */
-const storedSignaturesMax = 50_000;
-const synthesisedSignaturesMax = 10_000;
-/** A sixth of what an idle processor signs (13,000 a second), and half of a busy one (4,000). */
-const synthesisedPerSecond = 2000;
-
-export interface AnswerSignerOptions {
-  readonly sign?: Sign;
-  readonly synthesisedPerSecond?: number;
-}
-
-export interface SetToSign {
+interface SetToSign {
   readonly set: RecordSet;
   readonly apex: Uint8Array;
   readonly signing: ZoneSigning;
   readonly nowSeconds: number;
   /** At least the TTL of the set, and the same for all answers (RFC 4034 section 3.1.4). */
   readonly originalTtlSeconds: number;
-  /** The zone does not have the owner of the set. */
-  readonly isSynthesised: boolean;
-  /** The client's address is proven. */
-  readonly isProven: boolean;
 }
 
 export class AnswerSigner {
   readonly #sign: Sign | null;
-  readonly #stored = new SignatureCache({ entriesMax: storedSignaturesMax });
-  readonly #synthesised = new SignatureCache({ entriesMax: synthesisedSignaturesMax });
-  readonly #budget: SigningBudget;
+  /**
+   * By the key and the octets that they cover. Nothing invalidates an entry: other records, another
+   * window or another key are other octets.
+   */
+  readonly #signatures = new Map<string, Uint8Array>();
 
-  constructor(options: AnswerSignerOptions = {}) {
-    this.#sign = options.sign ?? null;
-    this.#budget = new SigningBudget({
-      perSecond: options.synthesisedPerSecond ?? synthesisedPerSecond,
-    });
+  constructor({ sign }: { readonly sign?: Sign } = {}) {
+    this.#sign = sign ?? null;
   }
 
-  /** The RRSIG set of a set. "overloaded": the budget is used up. */
-  sign(wanted: SetToSign): RecordSet | SignatureRequest | "overloaded" {
-    const { set, apex, signing, nowSeconds, originalTtlSeconds, isSynthesised, isProven } = wanted;
+  /** The RRSIG set of a set. */
+  sign({
+    set,
+    apex,
+    signing,
+    nowSeconds,
+    originalTtlSeconds,
+  }: SetToSign): RecordSet | SignatureRequest {
     const key = keyFor(set.type, signing);
-    const owner = nameKey(set.owner);
     const { faults } = signing;
-    const isExpired = faults.length > 0 && hasFault(faults, "expired_signature", owner);
+    const owner = faults.length > 0 ? nameKey(set.owner) : "";
+    const isExpired = hasFault(faults, "expired_signature", owner);
     const fields = {
       typeCovered: set.type,
       algorithm: signatureAlgorithm,
@@ -86,15 +84,13 @@ export class AnswerSigner {
       signerName: apex,
     };
     const request = { key, octets: signedOctets(set, fields) };
-    const cache = isSynthesised ? this.#synthesised : this.#stored;
-    let signature = cache.get(request);
+    let signature = this.#signatures.get(cacheKey(request));
     if (signature === undefined) {
-      if (isSynthesised && !this.#budget.take(nowSeconds, { isProven })) return "overloaded";
-      if (this.#sign === null) return { ...request, isSynthesised };
+      if (this.#sign === null) return request;
       signature = this.#sign(request);
-      cache.put(request, signature);
+      this.put(request, signature);
     }
-    const isWrong = faults.length > 0 && hasFault(faults, "wrong_signature", owner);
+    const isWrong = hasFault(faults, "wrong_signature", owner);
     const data = [encodeSignatureFields(fields), isWrong ? spoil(signature) : signature];
     return {
       owner: set.owner,
@@ -106,9 +102,20 @@ export class AnswerSigner {
 
   /** Takes a signature that `SignaturesNeeded` asked for. */
   put(request: SignatureRequest, signature: Uint8Array): void {
-    const cache = request.isSynthesised === true ? this.#synthesised : this.#stored;
-    cache.put(request, signature);
+    // A map keeps the order of insertion: the first entry is the oldest.
+    const [oldest] = this.#signatures.size < signaturesMax ? [] : this.#signatures.keys();
+    if (oldest !== undefined) this.#signatures.delete(oldest);
+    this.#signatures.set(cacheKey(request), signature);
   }
+}
+
+function cacheKey({ key, octets }: SignatureRequest): string {
+  let text = key.publicKey;
+  for (let at = 0; at < octets.length; at += argumentsMax) {
+    const part: ArrayLike<number> = octets.subarray(at, at + argumentsMax);
+    text += String.fromCharCode.apply(null, part as number[]);
+  }
+  return text;
 }
 
 /** A signature of the same form that belongs to no records. */
@@ -117,4 +124,31 @@ function spoil(signature: Uint8Array): Uint8Array {
   const spoiled = Uint8Array.from(signature);
   spoiled[spoiled.length - 1]! ^= 1;
   return spoiled;
+}
+
+interface SignatureWindow {
+  readonly inceptionSeconds: number;
+  readonly expirationSeconds: number;
+}
+
+export function signaturePeriod(nowSeconds: number): number {
+  return Math.floor(nowSeconds / periodSeconds);
+}
+
+function signatureWindow(nowSeconds: number): SignatureWindow {
+  const start = signaturePeriod(nowSeconds) * periodSeconds;
+  return {
+    inceptionSeconds: Math.max(0, start - marginSeconds),
+    expirationSeconds: start + periodSeconds + marginSeconds,
+  };
+}
+
+/** The window before the last: it has ended, whatever the time in the period. */
+function endedWindow(nowSeconds: number): SignatureWindow {
+  const { inceptionSeconds, expirationSeconds } = signatureWindow(nowSeconds);
+  const length = expirationSeconds - inceptionSeconds;
+  return {
+    inceptionSeconds: Math.max(0, inceptionSeconds - length),
+    expirationSeconds: Math.max(0, expirationSeconds - length),
+  };
 }

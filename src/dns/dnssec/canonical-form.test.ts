@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { encodeName, formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { nameArbitrary } from "../../../test/dns/support/name-arbitrary.ts";
-import { canonicalData, canonicalSet, compareNames, compareOctets } from "./canonical-form.ts";
+import { canonicalData, canonicalSet, compareNames, compareOctets } from "./signature.ts";
 
 describe("compareNames()", () => {
   const ordered = [

@@ -1,13 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nameArbitrary } from "../../../test/dns/support/name-arbitrary.ts";
-import { encodeName, formatName, nameWireBytesMax } from "../wire/name.ts";
-import { isAtOrBelow, nameKey } from "../wire/name-key.ts";
+import { encodeName, formatName, nameWireBytesMax, isAtOrBelow, nameKey } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { Reader } from "../wire/reader.ts";
-import { compareNames } from "./canonical-form.ts";
-import { nextName, nextSibling, nsecSet } from "./compact-denial.ts";
-import { decodeTypeBitmap, encodeTypeBitmap } from "./type-bitmap.ts";
+import { Reader } from "../wire/octets.ts";
+import { compareNames } from "./signature.ts";
+import { nextName, nextSibling, nsecSet, decodeTypeBitmap, encodeTypeBitmap } from "./nsec.ts";
 
 function readNsec(data: Uint8Array) {
   const reader = new Reader(data);

@@ -1,11 +1,11 @@
 /** The example of RFC 6605 section 6.1: a key, its DS record, and a set that the key has signed. */
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { recordType } from "../record/registry.ts";
-import { decodeBase64 } from "../wire/base64.ts";
+import { recordType } from "../record/types.ts";
+import { decodeBase64 } from "../wire/bytes.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { keyTag } from "./key-tag.ts";
+import { keyTagOf, digestedOctets, dnskeyData, dsData, keySigningFlags } from "./zone-signing.ts";
 import {
   decodeSignature,
   encodeSignatureFields,
@@ -13,7 +13,6 @@ import {
   signatureAlgorithm,
   signedOctets,
 } from "./signature.ts";
-import { digestedOctets, dnskeyData, dsData, keySigningFlags } from "./zone-signing.ts";
 
 const publicKey =
   "GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==";
@@ -44,8 +43,8 @@ function isSignedBy(octets: Uint8Array): boolean {
 }
 
 describe("RFC 6605 section 6.1", () => {
-  it("keyTag() gives the tag of the key", () => {
-    expect(keyTag(dnskey)).toBe(55_648);
+  it("keyTagOf() gives the tag of the key", () => {
+    expect(keyTagOf(dnskey)).toBe(55_648);
   });
 
   it("digestedOctets() and dsData() give the DS record", () => {
@@ -72,11 +71,11 @@ describe("RFC 6605 section 6.1", () => {
 });
 
 describe("RFC 4034 section 5.4", () => {
-  it("keyTag() gives the tag of an RSA key", () => {
+  it("keyTagOf() gives the tag of an RSA key", () => {
     const key =
       "AQOeiiR0GOMYkDshWoSKz9XzfwJr1AYtsmx3TGkJaNXVbfi/2pHm822aJ5iI9BMzNXxeYCmZDRD99WYwYqUSdjMmmAph" +
       "XdvxegXd/M5+X7OrzKBaMbCVdFLUUh6DhweJBjEVv5f2wwjM9XzcnOf+EPbtG9DMBmADjFDc2w/rljwvFw==";
-    expect(keyTag(Uint8Array.of(1, 0, 3, 5, ...decodeBase64(key)!))).toBe(60_485);
+    expect(keyTagOf(Uint8Array.of(1, 0, 3, 5, ...decodeBase64(key)!))).toBe(60_485);
   });
 });
 

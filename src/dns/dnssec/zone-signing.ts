@@ -4,13 +4,11 @@
  * once; turning DNSSEC off and on again keeps them, so that the DS record of the parent stays valid.
  */
 import { decodeHex } from "../../base/hex.ts";
-import { decodeBase64 } from "../wire/base64.ts";
-import { concatBytes } from "../wire/bytes.ts";
+import { concatBytes, decodeBase64 } from "../wire/bytes.ts";
+import { textKey, type NameKey } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
-import { canonicalName } from "./canonical-form.ts";
-import { signatureAlgorithm } from "./signature.ts";
-import type { SignatureFault } from "./signature-fault.ts";
+import { canonicalName, signatureAlgorithm } from "./signature.ts";
 
 /** RFC 4034 section 2.1.1: the bits Zone Key, and Secure Entry Point. */
 export const zoneKeyFlags = 256;
@@ -51,6 +49,13 @@ export function dnskeyData({ flags, publicKey }: Pick<SigningKey, "flags" | "pub
   return concatBytes([head, decodeBase64(publicKey)!]);
 }
 
+/** RFC 4034 appendix B, for every algorithm but 1. @param data the data of a DNSKEY record */
+export function keyTagOf(data: Uint8Array): number {
+  let sum = 0;
+  for (let at = 0; at < data.length; at++) sum += at % 2 === 0 ? data[at]! << 8 : data[at]!;
+  return (sum + (sum >>> 16)) & 0xffff;
+}
+
 /** The octets whose SHA-256 is the digest of a DS record (RFC 4034 section 5.1.4). */
 export function digestedOctets(apex: Uint8Array, dnskey: Uint8Array): Uint8Array {
   return concatBytes([canonicalName(apex), dnskey]);
@@ -83,4 +88,31 @@ const typesOfKeySigningKey = new Set<number>([typeCodes.DNSKEY, typeCodes.CDS, t
 
 export function keyFor(type: number, keys: ZoneKeys): SigningKey {
   return typesOfKeySigningKey.has(type) ? keys.keySigningKey : keys.zoneSigningKey;
+}
+
+/**
+ * Signatures that tests break on purpose. A fault is plain data that is published with its zone, so
+ * every server of the zone gives the same broken answers.
+ *
+ *     expired_signature   the window of the signatures has ended
+ *     wrong_signature     the signatures do not belong to the records
+ *     missing_ds          the DS set of a delegation is left out, and no NSEC record denies it
+ */
+export const signatureFaultKinds = ["expired_signature", "wrong_signature", "missing_ds"] as const;
+export type SignatureFaultKind = (typeof signatureFaultKinds)[number];
+
+export interface SignatureFault {
+  readonly kind: SignatureFaultKind;
+  /** The owner of the sets; `null` for all names of the zone. */
+  readonly name: string | null;
+}
+
+export function hasFault(
+  faults: readonly SignatureFault[],
+  kind: SignatureFaultKind,
+  owner: NameKey,
+): boolean {
+  return faults.some(
+    (fault) => fault.kind === kind && (fault.name === null || textKey(fault.name) === owner),
+  );
 }

@@ -4,7 +4,7 @@ import { serve } from "../../../test/dns/support/served.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import { decodeMessage, type Message } from "../wire/message.ts";
-import { textKey } from "../wire/name-key.ts";
+import { textKey } from "../wire/name.ts";
 import { rcodes } from "../wire/numbers.ts";
 import { ArmedQueryFaults } from "./armed-query-faults.ts";
 import { ObservedQueries, type LateReply, type Reply } from "./observed-queries.ts";

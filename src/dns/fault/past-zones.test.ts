@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { serve } from "../../../test/dns/support/served.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
-import { textKey } from "../wire/name-key.ts";
+import { textKey } from "../wire/name.ts";
 import { PastZones } from "./past-zones.ts";
 
 const zones = () => serve({ "example.org": "www 300 A 192.0.2.1" });

@@ -20,8 +20,7 @@ import { nearest } from "../../base/nearest.ts";
 import { matchesPattern, toPlainPattern } from "../../base/text-pattern.ts";
 import { typeCode, typeName } from "../record/presentation.ts";
 import { WireError } from "../wire/bytes.ts";
-import { isAtOrBelow, textKey } from "../wire/name-key.ts";
-import { encodeName } from "../wire/name.ts";
+import { isAtOrBelow, textKey, encodeName } from "../wire/name.ts";
 
 export const queryFaultKinds = [
   "drop",

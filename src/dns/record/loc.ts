@@ -1,14 +1,13 @@
 /**
  * RFC 1876. The data has degrees, minutes and seconds. The wire form has thousandths of a second
- * from the equator and the prime meridian, and lengths as a digit times a power of ten centimetres.
+ * from the equator and the prime meridian, and lengths as a digit times a power of ten centimetres;
+ * the record type itself packs them, so its fields have no wire form of their own.
  */
-import { Reader } from "../wire/reader.ts";
 import { WireError } from "../wire/bytes.ts";
-import { Writer } from "../wire/writer.ts";
+import { Reader, Writer } from "../wire/octets.ts";
 import { problem } from "./problem.ts";
-import { choice, decimal } from "./field/decimal.ts";
+import { defineRecordType, type Field, type Rdata, type RecordType } from "./record-type.ts";
 import type { Token } from "./tokens.ts";
-import { defineRecordType, type Rdata, type RecordType } from "./record-type.ts";
 
 const equator = 2 ** 31;
 const altitudeBaseMetres = 100_000;
@@ -21,10 +20,7 @@ const seconds = decimal({ min: 0, max: 59.999, fractionDigits: 3, fallback: 0 })
 const metres = (fallback: number) =>
   decimal({ min: 0, max: lengthMetresMax, fractionDigits: 2, unit: "m", fallback });
 
-const base = defineRecordType({
-  type: "LOC",
-  code: 29,
-  shape: "data",
+const base = defineRecordType("LOC", 29, {
   fields: {
     lat_degrees: degrees(90),
     lat_minutes: minutes,
@@ -129,3 +125,48 @@ export const loc: RecordType = {
     return { ...latitude, ...longitude, altitude, ...Object.fromEntries(lengths) };
   },
 };
+
+function packed(): never {
+  throw new Error("The record type packs this field");
+}
+
+function decimal(options: {
+  readonly min: number;
+  readonly max: number;
+  readonly fractionDigits: number;
+  readonly unit?: string;
+  readonly fallback?: number;
+}): Field<number> {
+  const { min, max, fractionDigits, unit = "", fallback } = options;
+  return {
+    fallback,
+    accept(input, name) {
+      const isNumber = typeof input === "string" && /^-?\d+(?:\.\d+)?$/.test(input);
+      const value = isNumber ? Number(input) : input;
+      const whole = fractionDigits > 0 || Number.isInteger(value);
+      if (typeof value === "number" && whole && value >= min && value <= max) {
+        // Adding 0 turns -0 into 0.
+        return Number(value.toFixed(fractionDigits)) + 0;
+      }
+      const refuse = fractionDigits === 0 ? problem.integerRange : problem.decimalRange;
+      return refuse(name, min, max);
+    },
+    compose: (value) => `${value.toFixed(fractionDigits)}${unit}`,
+    parse: ([token]) => token!.text.replace(/m$/, ""),
+    write: packed,
+    read: packed,
+  };
+}
+
+function choice(values: readonly string[]): Field<string> {
+  return {
+    accept(input, name) {
+      const value = typeof input === "string" ? input.toUpperCase() : "";
+      return values.includes(value) ? value : problem.notOneOf(name, values);
+    },
+    compose: (value) => value,
+    parse: ([token]) => token!.text,
+    write: packed,
+    read: packed,
+  };
+}

@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { encodePunycode, toAsciiName } from "./punycode.ts";
+import { encodePunycode, toAsciiName } from "./record-name.ts";
 
 /** RFC 3492 section 7.1. */
 test.each([

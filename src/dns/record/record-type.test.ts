@@ -4,7 +4,7 @@ import { rdataOf } from "../../../test/dns/support/record-arbitrary.ts";
 import { WireError } from "../wire/bytes.ts";
 import type { Problem } from "./problem.ts";
 import { scanLines } from "./tokens.ts";
-import { recordType, recordTypes } from "./registry.ts";
+import { recordType, recordTypes } from "./types.ts";
 import type { Rdata, RdataRequest, RecordType } from "./record-type.ts";
 
 function accept(type: string, request: RdataRequest): Rdata {

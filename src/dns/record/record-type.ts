@@ -1,14 +1,36 @@
 /**
  * A record type is a list of fields in wire order and a check across the fields; `defineRecordType`
- * derives everything else. `shape` is the place of the fields in requests and responses: `content`
- * alone (A, CNAME, TXT, …), or `data` with a `content` that is composed from it. With
- * `topLevelPriority` the priority is a field of the record and not part of the content.
+ * derives everything else. A type with the field `content` has no other place for its data in requests
+ * and responses (A, CNAME, TXT, …); other types have `data`, and a `content` that is composed from
+ * it. With `topLevelPriority` the priority is a field of the record and not part of the content.
  */
-import { Reader } from "../wire/reader.ts";
-import { Writer } from "../wire/writer.ts";
+import { Reader, Writer } from "../wire/octets.ts";
 import { problem, ZoneError, type Problem, type ReportProblem } from "./problem.ts";
-import type { Field, FieldValue, TextForm } from "./field/field.ts";
 import { splitTokens, type Token } from "./tokens.ts";
+
+/** `content` writes hostnames bare, as the API does; `file` ends them with a dot. */
+type TextForm = "content" | "file";
+
+/**
+ * A field of a record's data. One object converts between the four forms of a value: the JSON of a
+ * request, the text in `content`, the text in a zone file, and the octets on the wire. A record
+ * type is a list of fields in wire order, so that the four forms agree.
+ */
+export interface Field<Value extends string | number> {
+  /** The value when a request omits the field; a field without a fallback is required. */
+  readonly fallback?: Value | undefined;
+  /** Whether the field takes all remaining words of a line. */
+  readonly rest?: boolean;
+  /** Returns the canonical value, or the problem with the input. */
+  accept(input: unknown, name: string, type: string): Value | Problem;
+  compose(value: Value, form: TextForm): string;
+  /** Turns words of a zone file into an input of `accept`. */
+  parse(tokens: readonly Token[], origin: string): unknown;
+  write(writer: Writer, value: Value): void;
+  read(reader: Reader): Value;
+}
+
+type FieldValue<F> = F extends Field<infer Value> ? Value : never;
 
 export type Rdata = Readonly<Record<string, unknown>>;
 
@@ -46,20 +68,21 @@ type Values<Fields> = { readonly [Name in keyof Fields]: FieldValue<Fields[Name]
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyField = Field<any>;
 
-interface Definition<Fields extends Readonly<Record<string, AnyField>>>
-  extends
-    Pick<RecordType, "type" | "code" | "shape">,
-    Partial<Pick<RecordType, "topLevelPriority" | "proxiable" | "managedBy">> {
+interface Definition<Fields extends Readonly<Record<string, AnyField>>> extends Partial<
+  Pick<RecordType, "topLevelPriority" | "proxiable" | "managedBy">
+> {
   readonly fields: Fields;
   /** Checks the fields against each other and against the owner name. */
   readonly check?: (rdata: Values<Fields>, report: ReportProblem, owner: string) => void;
 }
 
 export function defineRecordType<const Fields extends Readonly<Record<string, AnyField>>>(
+  type: string,
+  code: number,
   definition: Definition<Fields>,
 ): RecordType {
-  const { type, code, shape, check } = definition;
-  const { topLevelPriority = false, proxiable = false, managedBy = null } = definition;
+  const shape = "content" in definition.fields ? "content" : "data";
+  const { check, topLevelPriority = false, proxiable = false, managedBy = null } = definition;
   const entries = Object.entries<AnyField>(definition.fields);
   const contentEntries = entries.filter(([name]) => !(topLevelPriority && name === "priority"));
   const dataEntries = entries.filter(([name]) => !(name === "priority" && type === "URI"));

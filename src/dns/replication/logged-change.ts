@@ -4,7 +4,7 @@
  */
 import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "../answer/zone-data.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
-import { nextSerial } from "../record/soa.ts";
+import { nextSerial } from "../wire/numbers.ts";
 import { servedRecord } from "./publication.ts";
 
 /** A row of the log. */

@@ -11,7 +11,7 @@
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ServedRecord, ZoneChange, ZoneData } from "../answer/zone-data.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
-import { isLaterSerial } from "../record/soa.ts";
+import { isLaterSerial } from "../wire/numbers.ts";
 
 export type Publication =
   | { readonly kind: "removed"; readonly zoneId: string }

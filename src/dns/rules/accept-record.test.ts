@@ -5,7 +5,7 @@ import { propertyRuns } from "../../../test/support/property-runs.ts";
 import { acceptOrThrow, recordRules } from "../../../test/dns/support/accept.ts";
 import { acceptRecord, recordFields } from "./accept-record.ts";
 import type { Problem } from "../record/problem.ts";
-import { recordType } from "../record/registry.ts";
+import { recordType } from "../record/types.ts";
 
 function accept(request: Readonly<Record<string, unknown>>) {
   const problems: Problem[] = [];

@@ -5,14 +5,11 @@
 import { acceptComment, acceptSettings, acceptTags } from "./annotation.ts";
 import { problem, type ReportProblem } from "../record/problem.ts";
 import { resolveName, type NameRules } from "../record/record-name.ts";
-import type { RecordDraft } from "../record/zone-record.ts";
-import { recordTypes } from "../record/registry.ts";
+import { type RecordDraft, acceptTtl } from "../record/zone-record.ts";
+import { recordTypes } from "../record/types.ts";
 import type { RecordType } from "../record/record-type.ts";
-import { legacyOwner } from "../record/srv.ts";
-import { addressKey } from "../record/field/ip-address.ts";
-import { joinStrings, parseStrings } from "../record/field/quoted-strings.ts";
-import { isTextKind, textKinds } from "../record/txt.ts";
-import { acceptTtl } from "./ttl.ts";
+import { addressKey } from "../record/ip-address.ts";
+import { checkTextKind, isTextKind } from "../record/mail-policy.ts";
 
 export interface RecordRules {
   readonly zoneName: string;
@@ -87,14 +84,6 @@ function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: Re
   );
 }
 
-function checkTextKind(request: RecordRequest, draft: RecordDraft, report: ReportProblem): void {
-  const kind = String(request["type"]).toUpperCase();
-  if (!isTextKind(kind)) return;
-  const { fits, rule } = textKinds[kind];
-  const text = joinStrings(parseStrings(draft.content)!);
-  if (!fits(draft.name, text)) report(problem.wrongName(kind, rule));
-}
-
 /** Reports every problem; the draft is valid only when there is no problem. */
 export function acceptRecord(
   request: RecordRequest,
@@ -140,6 +129,29 @@ export function acceptRecord(
   checkPlatformAddress(draft, rules, report);
   // A CNAME to itself has no target, proxied or not.
   if (type.type === "CNAME" && draft.content === name) report(problem.contentInvalid("CNAME"));
-  checkTextKind(request, draft, report);
+  checkTextKind(String(request["type"]).toUpperCase(), draft, report);
   return draft;
+}
+
+function label(text: string): string {
+  return text.startsWith("_") ? text : `_${text}`;
+}
+
+/** The first two labels of an owner name, when both start with an underscore. */
+const serviceLabels = /^_[^.]+\._[^.]+(?:\.|$)/;
+
+/**
+ * Older clients send the owner name in three parts: data.service, data.proto and data.name. The
+ * deployed service ignores the name of such a request; here it counts when data.name is missing.
+ */
+function legacyOwner(request: Readonly<Record<string, unknown>>): string | undefined {
+  const { data, name: given } = request;
+  if (typeof data !== "object" || data === null) return undefined;
+  const { service, proto, name = given ?? "@" } = data as Record<string, unknown>;
+  if (typeof service !== "string" || typeof proto !== "string" || typeof name !== "string") {
+    return undefined;
+  }
+  const prefix = `${label(service)}.${label(proto)}`;
+  const base = name.trim().replace(serviceLabels, "");
+  return base === "@" || base === "" ? prefix : `${prefix}.${base}`;
 }

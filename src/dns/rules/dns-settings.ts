@@ -1,8 +1,11 @@
 /** The DNS settings of a zone: the API resource `dns_settings`. */
 import { problem, type ReportProblem } from "../record/problem.ts";
-import { readInteger } from "../record/field/integer.ts";
-import { normaliseHostname } from "../record/field/hostname.ts";
-import { negativeTtlSecondsRange, nsTtlSecondsRange, soaTtlSecondsRange } from "./ttl.ts";
+import { readInteger, normaliseHostname } from "../record/fields.ts";
+import {
+  negativeTtlSecondsRange,
+  nsTtlSecondsRange,
+  soaTtlSecondsRange,
+} from "../record/zone-record.ts";
 
 export type DnsSettings = Readonly<ReturnType<typeof defaultSettings>>;
 

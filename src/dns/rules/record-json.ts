@@ -1,7 +1,7 @@
 /** The JSON of a record in responses; some clients depend on the order of the keys. */
 import type { ZoneRecord } from "../record/zone-record.ts";
 import type { Rdata } from "../record/record-type.ts";
-import { recordType } from "../record/registry.ts";
+import { recordType } from "../record/types.ts";
 
 export interface ZoneIdentity {
   readonly id: string;

@@ -4,7 +4,7 @@
  * are kept for clients that read and write them.
  */
 import { problem, type Problem } from "../record/problem.ts";
-import { readInteger } from "../record/field/integer.ts";
+import { readInteger } from "../record/fields.ts";
 
 interface SettingRule {
   readonly first: unknown;

@@ -1,9 +1,8 @@
 /** A zone in the index of zones, and its JSON in responses. */
 import type { Account } from "./account.ts";
 import { problem, type ReportProblem } from "../record/problem.ts";
-import { normaliseHostname } from "../record/field/hostname.ts";
-import { isDnsName } from "../record/record-name.ts";
-import { toAsciiName } from "../record/punycode.ts";
+import { normaliseHostname } from "../record/fields.ts";
+import { isDnsName, toAsciiName } from "../record/record-name.ts";
 
 export interface Zone {
   readonly id: string;

@@ -5,12 +5,12 @@
  */
 import { join } from "node:path";
 import type { Service, Worker_Binding } from "miniflare";
-import { publishSocket, socketPath } from "../../base/folder-sockets.ts";
-import { OwnRuntime } from "../../base/own-runtime.ts";
+import { publishSocket, socketPath } from "../../state/sockets.ts";
+import { OwnRuntime } from "../../state/own-runtime.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { newRunId } from "../../base/run-records.ts";
+import { newRunId } from "../../state/runs.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
-import { requireUsableFolder } from "../../base/usable-folder.ts";
+import { requireUsableFolder } from "../../state/folder.ts";
 import type { DnsVariables } from "../config/dns-config.ts";
 import { apiSocketPath, zonesNeeds, type ZonesOwner } from "./zones-owner.ts";
 

@@ -14,7 +14,7 @@ import { createHash, createHmac } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { loadSqlite } from "../../base/file-lock.ts";
+import { loadSqlite } from "../../state/lock.ts";
 import type { RecordDraft, RecordSettings } from "../record/zone-record.ts";
 import { composeLine } from "../zone-file/compose.ts";
 

@@ -4,9 +4,9 @@
  */
 import { BlockList, isIPv6 } from "node:net";
 import { blankMessage, encodeMessage } from "../wire/message.ts";
-import { rcodes } from "../wire/numbers.ts";
+import { rcodes, isLaterSerial } from "../wire/numbers.ts";
 import { WireError } from "../wire/bytes.ts";
-import { formatIpv4, formatIpv6 } from "../record/field/ip-address.ts";
+import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
 import {
   LastAddresses,
@@ -15,10 +15,8 @@ import {
 } from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
-import type { ServedZone } from "../answer/served-zone.ts";
-import type { ServedZones } from "../answer/served-zones.ts";
+import type { ServedZone, ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
-import { isLaterSerial } from "../record/soa.ts";
 import { rewind, type LoggedChange } from "../replication/logged-change.ts";
 import { requestedSerial, transferOctets } from "../transfer/outgoing.ts";
 import { replayZone } from "../transfer/replayed-zone.ts";

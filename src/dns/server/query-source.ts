@@ -1,5 +1,5 @@
 import type { QuerySource } from "../answer/query.ts";
-import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
 
 const unspecified = new Uint8Array(4);
 

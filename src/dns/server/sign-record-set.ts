@@ -1,6 +1,6 @@
 /** Makes signatures with Node's crypto, which is synchronous and takes about 76 µs each. */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
-import type { SignatureRequest } from "../dnssec/signature-cache.ts";
+import type { SignatureRequest } from "../dnssec/answer-signer.ts";
 import type { SigningKey } from "../dnssec/zone-signing.ts";
 
 /** A key is imported once for each publication of its zone's head. */

@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { request } from "../../base/node-http.ts";
 import { text as readText } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Succession } from "../../base/succession.ts";
+import type { Succession } from "../../state/succession.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
 import { requestIdHeader } from "../rules/request-id.ts";

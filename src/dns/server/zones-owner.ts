@@ -1,5 +1,5 @@
 /**
- * Which process owns the zones in a folder (`base/folder-owner.ts` says what an owner is).
+ * Which process owns the zones in a folder (`state/owner.ts` says what an owner is).
  *
  * The owner runs the companion worker, which has the zones, and answers at the folder's socket. All
  * other processes are clients: scripts through `worker/api-proxy.ts`, commands through
@@ -11,14 +11,17 @@
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { claimFolder } from "../../base/folder-claim.ts";
-import { reserveName } from "../../base/disk-space.ts";
-import { FolderOwner, readOwnerRecord, type OwnerRecord } from "../../base/folder-owner.ts";
-import { socketPath } from "../../base/folder-sockets.ts";
-import { OwnerLink } from "../../base/owner-link.ts";
-import { RunRecords } from "../../base/run-records.ts";
-import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
-import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
+import { claimFolder } from "../../state/succession.ts";
+import { reserveName } from "../../state/disk.ts";
+import { FolderOwner, readOwnerRecord, type OwnerRecord, OwnerLink } from "../../state/owner.ts";
+import { socketPath } from "../../state/sockets.ts";
+import { RunRecords } from "../../state/runs.ts";
+import {
+  pluginFolder,
+  stateFolder,
+  fullDeviceText,
+  requireUsableFolder,
+} from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
 import { moveOldZones } from "./old-zones.ts";
@@ -57,7 +60,7 @@ export interface TakeOptions {
   readonly log?: (text: string) => void;
 }
 
-/** The folder of the zones (`base/usable-folder.ts`). */
+/** The folder of the zones (`state/folder.ts`). */
 export const zonesNeeds = { reserve: reserveName };
 const pollMilliseconds = 20;
 /** For a runtime and its listeners to start. */

@@ -1,5 +1,5 @@
-/** A client's readiness to become the owner of the zones (`base/succession.ts`). */
-import { Succession } from "../../base/succession.ts";
+/** A client's readiness to become the owner of the zones (`state/succession.ts`). */
+import { Succession } from "../../state/succession.ts";
 import { Companion } from "./companion.ts";
 import { describeOtherTable, takeZones, type Zones, type ZonesOwner } from "./zones-owner.ts";
 

@@ -5,9 +5,9 @@
  */
 import { decodeMessage, type Message } from "../wire/message.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
-import { textKey } from "../wire/name-key.ts";
+import { textKey } from "../wire/name.ts";
 import { badSignature, rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
-import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";
+import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig.ts";
 
 export class TransferError extends Error {
   override readonly name = "TransferError";

@@ -3,7 +3,7 @@
  * (RFC 1995). It is in memory; `replayed-zone.ts` makes it again after a restart.
  */
 import type { ResourceRecord } from "../wire/resource-record.ts";
-import { textKey } from "../wire/name-key.ts";
+import { textKey } from "../wire/name.ts";
 
 export interface RecordDifference {
   readonly removed: readonly ResourceRecord[];

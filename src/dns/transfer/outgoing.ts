@@ -8,10 +8,9 @@ import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { messageBytesMax } from "../wire/message-writer.ts";
 import { encodeName } from "../wire/name.ts";
-import { typeCodes } from "../wire/numbers.ts";
-import { isLaterSerial } from "../record/soa.ts";
-import { Reader } from "../wire/reader.ts";
-import { signMessage, tsigBytes, type Hmac } from "../wire/tsig-mac.ts";
+import { typeCodes, isLaterSerial } from "../wire/numbers.ts";
+import { Reader } from "../wire/octets.ts";
+import { signMessage, tsigBytes, type Hmac } from "../wire/tsig.ts";
 import type { ZoneDelta } from "./journal.ts";
 import type { TransferredZone } from "./transferred-zone.ts";
 

@@ -1,8 +1,8 @@
 /** A transferred record as a request of the record API. */
 import type { ResourceRecord } from "../wire/resource-record.ts";
-import { rdataRequest } from "../record/rdata-request.ts";
+import { rdataRequest } from "../record/presentation.ts";
 import type { RdataRequest } from "../record/record-type.ts";
-import { recordTypeByCode } from "../record/registry.ts";
+import { recordTypeByCode } from "../record/types.ts";
 
 export interface TransferredRequest extends RdataRequest {
   readonly type: string;

@@ -5,7 +5,7 @@ import { typeCodes } from "../wire/numbers.ts";
 import { ExternalAddressCache, LastAddresses } from "../answer/external-addresses.ts";
 import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/zone-data.ts";
 import { ServedZones } from "../answer/served-zones.ts";
-import { recordType } from "../record/registry.ts";
+import { recordType } from "../record/types.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
 import { externalQuestions, TransferredZone } from "./transferred-zone.ts";
 

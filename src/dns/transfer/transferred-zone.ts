@@ -11,15 +11,13 @@
  * A signed zone is transferred without signatures and without its keys: a key without signatures
  * would make the answers of a secondary bogus. A secondary signs with keys of its own.
  */
-import { isAtOrBelow, nameKey, textKey, type NameKey } from "../wire/name-key.ts";
-import { formatName } from "../wire/name.ts";
+import { isAtOrBelow, nameKey, textKey, type NameKey, formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";
 import { answerAt, minimalSet, type AnswerContext } from "../answer/answer.ts";
 import { isExternalNeeded, type ExternalQuestion } from "../answer/external-addresses.ts";
-import { locateName } from "../answer/name-location.ts";
 import type { ServedNode } from "../answer/served-node.ts";
-import type { ServedZone } from "../answer/served-zone.ts";
+import type { ServedZone } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
 import { compareRecords, ZoneJournal, type ZoneDelta } from "./journal.ts";
 
@@ -67,7 +65,7 @@ export class TransferredZone {
       if (target === undefined) return false;
       const targetKey = nameKey(target);
       if (!isAtOrBelow(targetKey, zone.apexKey)) return true;
-      const location = locateName(zone, targetKey, typeCodes.A);
+      const location = zone.locate(targetKey, typeCodes.A);
       if (location.kind !== "exact") return true;
       const { alias, flattened } = zone.view(location.node);
       return alias !== null || flattened !== null;

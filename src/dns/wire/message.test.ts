@@ -3,13 +3,13 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rdataOf } from "../../../test/dns/support/record-arbitrary.ts";
 import { propertyRuns } from "../../../test/support/property-runs.ts";
-import { recordType } from "../record/registry.ts";
+import { recordType } from "../record/types.ts";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "./message.ts";
 import type { ResourceRecord } from "./resource-record.ts";
 import { escapeLabel } from "./name.ts";
 import { typeCodes } from "./numbers.ts";
 import { WireError } from "./bytes.ts";
-import { Writer } from "./writer.ts";
+import { Writer } from "./octets.ts";
 
 const whole = { bytesMax: 65_535 };
 
@@ -63,6 +63,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.record({
       udpBytesMax: uint16,
       version: fc.nat(255),
       dnssecOk: fc.boolean(),
+      compactOk: fc.boolean(),
       options: fc.array(fc.record({ code: uint16, data: fc.uint8Array({ maxLength: 20 }) }), {
         maxLength: 3,
       }),
@@ -146,6 +147,7 @@ describe("encodeMessage() and decodeMessage()", () => {
           udpBytesMax: 1232,
           version: 0,
           dnssecOk: true,
+          compactOk: false,
           options: [{ code: 3, data: Uint8Array.of(1, 2) }],
         },
       }),
@@ -254,7 +256,7 @@ describe("encodeMessage() with too little room", () => {
       questions,
       answers: [...set("a.example", 2), ...set("b.example", 40), ...set("c.example", 1)],
       additionals: set("d.example", 1),
-      edns: { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] },
+      edns: { udpBytesMax: 1232, version: 0, dnssecOk: false, compactOk: false, options: [] },
     });
     const bytes = encodeMessage(made, { bytesMax: 512 });
     const decoded = decodeMessage(bytes);

@@ -3,21 +3,47 @@
  * final dot; the root is ".". Record data has no compressed names, so that it is valid outside of
  * its message. OPT and TSIG belong to the message and not to a zone: `edns` and `tsig` hold them.
  */
-import { decodeOpt, encodeOpt, type Edns } from "./edns.ts";
-import { messageBytesMax, MessageWriter, type Section } from "./message-writer.ts";
-import { isAtOrBelow, nameKey, textKey } from "./name-key.ts";
-import { encodeName } from "./name.ts";
-import { opcodes, rcodes, typeCodes } from "./numbers.ts";
-import { Reader } from "./reader.ts";
-import { expandData } from "./rdata-names.ts";
-import type { RecordSet, ResourceRecord } from "./resource-record.ts";
-import { decodeTsig, encodeTsig, type Tsig } from "./tsig.ts";
 import { WireError } from "./bytes.ts";
+import { messageBytesMax, MessageWriter, type Section } from "./message-writer.ts";
+import { encodeName, isAtOrBelow, nameKey, textKey } from "./name.ts";
+import { classCodes, opcodes, rcodes, typeCodes } from "./numbers.ts";
+import { Reader, Writer } from "./octets.ts";
+import { expandData, type RecordSet, type ResourceRecord } from "./resource-record.ts";
 
 interface Question {
   readonly name: string;
   readonly type: number;
   readonly class: number;
+}
+
+interface EdnsOption {
+  readonly code: number;
+  readonly data: Uint8Array;
+}
+
+/** EDNS(0): the OPT pseudo-record (RFC 6891 section 6.1). */
+interface Edns {
+  /** The largest UDP payload that the sender accepts. */
+  readonly udpBytesMax: number;
+  readonly version: number;
+  /** The DO bit (RFC 3225). */
+  readonly dnssecOk: boolean;
+  /** The CO bit (RFC 9824 section 5.1). */
+  readonly compactOk: boolean;
+  readonly options: readonly EdnsOption[];
+}
+
+/** The TSIG pseudo-record (RFC 8945 section 4.2), always the last record of a message. */
+export interface Tsig {
+  readonly keyName: string;
+  /** The name on the wire, e.g. hmac-sha256. */
+  readonly algorithm: string;
+  readonly timeSignedSeconds: number;
+  readonly fudgeSeconds: number;
+  readonly mac: Uint8Array;
+  readonly originalId: number;
+  readonly error: number;
+  readonly other: Uint8Array;
 }
 
 export interface Message {
@@ -232,4 +258,88 @@ export function encodeMessage(message: Message, limit: { readonly bytesMax: numb
   writer.id(message.id);
   writer.flags(composeFlags(message) | (truncated ? flag.truncated : 0));
   return writer.bytes.slice(0, writer.length);
+}
+
+const dnssecOkFlag = 0x8000;
+const compactOkFlag = 0x4000;
+
+/** OPT has its fields in the places of class and TTL. */
+function decodeOpt(record: ResourceRecord): { edns: Edns; extendedRcode: number } {
+  const { ttlSeconds: fields } = record;
+  if (record.name !== ".") throw new WireError("The owner of OPT is not the root");
+  const options: EdnsOption[] = [];
+  const reader = new Reader(record.data);
+  while (reader.remaining > 0) {
+    const code = reader.uint16();
+    options.push({ code, data: reader.bytes(reader.uint16()) });
+  }
+  const edns = {
+    udpBytesMax: record.class,
+    version: (fields >>> 16) & 0xff,
+    dnssecOk: (fields & dnssecOkFlag) !== 0,
+    compactOk: (fields & compactOkFlag) !== 0,
+    options,
+  };
+  return { edns, extendedRcode: fields >>> 24 };
+}
+
+/** Returns the whole record, owner included. */
+function encodeOpt(edns: Edns, rcode: number): Uint8Array {
+  const writer = new Writer();
+  writer.uint8(0);
+  writer.uint16(typeCodes.OPT);
+  writer.uint16(edns.udpBytesMax);
+  writer.uint8(rcode >>> 4);
+  writer.uint8(edns.version);
+  writer.uint16((edns.dnssecOk ? dnssecOkFlag : 0) | (edns.compactOk ? compactOkFlag : 0));
+  writer.uint16(edns.options.reduce((sum, { data }) => sum + 4 + data.length, 0));
+  for (const { code, data } of edns.options) {
+    writer.uint16(code);
+    writer.sizedBytes(data);
+  }
+  return writer.finish();
+}
+
+/** TSIG times have 48 bits. */
+export function writeTime(writer: Writer, seconds: number): void {
+  writer.uint16(Math.floor(seconds / 2 ** 32) & 0xffff);
+  writer.uint32(seconds % 2 ** 32);
+}
+
+function decodeTsig(record: ResourceRecord): Tsig {
+  if (record.class !== classCodes.ANY || record.ttlSeconds !== 0) {
+    throw new WireError("TSIG has class ANY and TTL 0");
+  }
+  const reader = new Reader(record.data);
+  const tsig = {
+    keyName: record.name,
+    algorithm: reader.name(),
+    timeSignedSeconds: reader.uint16() * 2 ** 32 + reader.uint32(),
+    fudgeSeconds: reader.uint16(),
+    mac: reader.bytes(reader.uint16()),
+    originalId: reader.uint16(),
+    error: reader.uint16(),
+    other: reader.bytes(reader.uint16()),
+  };
+  reader.expectEnd();
+  return tsig;
+}
+
+/** Returns the whole record, without compressed names. */
+export function encodeTsig(tsig: Tsig): Uint8Array {
+  const data = new Writer();
+  data.name(tsig.algorithm);
+  writeTime(data, tsig.timeSignedSeconds);
+  data.uint16(tsig.fudgeSeconds);
+  data.sizedBytes(tsig.mac);
+  data.uint16(tsig.originalId);
+  data.uint16(tsig.error);
+  data.sizedBytes(tsig.other);
+  const writer = new Writer();
+  writer.name(tsig.keyName);
+  writer.uint16(typeCodes.TSIG);
+  writer.uint16(classCodes.ANY);
+  writer.uint32(0);
+  writer.sizedBytes(data.finish());
+  return writer.finish();
 }

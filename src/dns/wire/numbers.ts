@@ -1,4 +1,4 @@
-/** Numbers of the IANA registry "Domain Name System (DNS) Parameters". */
+/** Numbers of the IANA registry "Domain Name System (DNS) Parameters", and serial numbers. */
 export const typeCodes = {
   A: 1,
   NS: 2,
@@ -58,4 +58,26 @@ const rcodeNames = new Map<number, string>(
 
 export function rcodeName(rcode: number): string {
   return rcodeNames.get(rcode) ?? `RCODE${rcode}`;
+}
+
+/** Serial number arithmetic (RFC 1982) with SERIAL_BITS = 32. */
+const serialModulus = 2 ** 32;
+
+export function nextSerial(serial: number): number {
+  return (serial + 1) % serialModulus;
+}
+
+/**
+ * The first serial of a zone: the current time, or the serial after the last one that the name had.
+ * Secondaries keep the old zone when its serial is later, and a clock can go back.
+ */
+export function firstSerial(nowSeconds: number, last: number | null): number {
+  const now = nowSeconds % serialModulus;
+  return last === null || isLaterSerial(now, last) ? now : nextSerial(last);
+}
+
+/** RFC 1982 leaves a distance of exactly half the range undefined; here it is not later. */
+export function isLaterSerial(later: number, earlier: number): boolean {
+  const distance = (later - earlier + serialModulus) % serialModulus;
+  return distance > 0 && distance < serialModulus / 2;
 }

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeName, escapeLabel } from "./name.ts";
-import { Reader } from "./reader.ts";
+import { Reader, Writer } from "./octets.ts";
 import { WireError } from "./bytes.ts";
-import { Writer } from "./writer.ts";
 
 function uint(bits: number): fc.Arbitrary<number> {
   return fc.integer({ min: 0, max: 2 ** bits - 1 });

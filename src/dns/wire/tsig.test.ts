@@ -11,7 +11,7 @@ import {
   isTsigAlgorithm,
   type Hmac,
   type TsigKey,
-} from "./tsig-mac.ts";
+} from "./tsig.ts";
 import { WireError } from "./bytes.ts";
 
 const hmac: Hmac = (algorithm, secret, data) =>

@@ -1,5 +1,5 @@
 import type { RecordDraft } from "../record/zone-record.ts";
-import { recordType } from "../record/registry.ts";
+import { recordType } from "../record/types.ts";
 import { composeLineComment } from "./line-comment.ts";
 
 export interface ZoneFileHead {

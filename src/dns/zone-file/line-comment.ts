@@ -4,7 +4,7 @@
  * express.
  */
 import type { RecordDraft, RecordSettings } from "../record/zone-record.ts";
-import { recordType } from "../record/registry.ts";
+import { recordType } from "../record/types.ts";
 
 const tagsMark = "cf_tags=";
 const proxiedTag = "cf-proxied";

@@ -3,13 +3,12 @@
  * validates each request like a POST, so that a zone file has no abilities beyond the API.
  */
 import { atLine, problem, ZoneError, type Problem } from "../record/problem.ts";
-import { typeCode } from "../record/presentation.ts";
-import { parseOctets } from "../record/rdata-request.ts";
+import { typeCode, parseOctets } from "../record/presentation.ts";
 import { isAbsoluteName } from "../record/record-name.ts";
 import type { RdataRequest, RecordType } from "../record/record-type.ts";
-import { recordType, recordTypeByCode } from "../record/registry.ts";
+import { recordType, recordTypeByCode } from "../record/types.ts";
 import type { RecordRequest } from "../rules/accept-record.ts";
-import { nearestTtl, ttlAuto } from "../rules/ttl.ts";
+import { nearestTtl, ttlAuto } from "../record/zone-record.ts";
 import { flattenedLines } from "./compose.ts";
 import { parseRange, substitute } from "./generate.ts";
 import { parseLineComment } from "./line-comment.ts";

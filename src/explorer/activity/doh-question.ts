@@ -1,7 +1,6 @@
 /** The question in the address of a query of DNS over HTTPS (RFC 8484), or of its JSON form. */
 import { typeName } from "../../dns/record/presentation.ts";
-import { decodeBase64 } from "../../dns/wire/base64.ts";
-import { WireError } from "../../dns/wire/bytes.ts";
+import { decodeBase64, WireError } from "../../dns/wire/bytes.ts";
 import { decodeMessage } from "../../dns/wire/message.ts";
 
 export interface DohQuestion {

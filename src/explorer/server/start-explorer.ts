@@ -2,7 +2,7 @@
 import { basename, join } from "node:path";
 import { packageVersion } from "../../base/own-version.ts";
 import { listenAtFreePort } from "../../base/ports.ts";
-import { persistPath, pluginFolder } from "../../base/state-folder.ts";
+import { persistPath, pluginFolder } from "../../state/folder.ts";
 import { type ProjectRemote, usedRemotes } from "../../store/config/remotes.ts";
 import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
 import { findServer } from "../../s3/server/server-record.ts";

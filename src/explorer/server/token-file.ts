@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readOrMakeFile } from "../../base/made-once.ts";
-import { explain } from "../../base/usable-folder.ts";
+import { readOrMakeFile } from "../../base/private-files.ts";
+import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 
 const fileName = "token";

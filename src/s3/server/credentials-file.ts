@@ -1,8 +1,8 @@
 /** The credentials of a state folder: made once, and kept in a file that only the user can read. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readOrMakeFile } from "../../base/made-once.ts";
-import { explain } from "../../base/usable-folder.ts";
+import { readOrMakeFile } from "../../base/private-files.ts";
+import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { S3Credentials } from "../../http/signature.ts";
 

@@ -1,7 +1,7 @@
 /** The options of the server for a project: its buckets, its credentials and its rules. */
 import { join } from "node:path";
-import { stateFolder } from "../../base/state-folder.ts";
-import type { BucketBinding, ProjectConfig } from "../../config/read-config.ts";
+import { stateFolder } from "../../state/folder.ts";
+import type { BucketBinding } from "../../store/config/store-buckets.ts";
 import type { ProjectS3 } from "./s3-table.ts";
 import type { CorsRule } from "../cors-rules.ts";
 import type { S3BucketOptions, StartS3Options } from "./start-s3.ts";
@@ -13,13 +13,21 @@ export interface ProjectS3Options {
   readonly persistTo?: string;
 }
 
+/** What the server needs of a project. */
+interface ServedProject {
+  /** The path of the configuration file; `null` without a file. */
+  readonly path: string | null;
+  readonly folder: string;
+  readonly buckets: readonly BucketBinding[];
+  readonly s3: ProjectS3;
+}
+
 /** @param config a function, because the configuration may change while the server runs */
 export function projectS3Options(
-  config: () => ProjectConfig,
+  config: () => ServedProject,
   options: ProjectS3Options,
 ): StartS3Options {
   const { folder, path, s3 } = config();
-  const port = options.port ?? s3.port;
   return {
     stateFolder: stateFolder(folder, options.persistTo),
     buckets: () => {
@@ -32,8 +40,8 @@ export function projectS3Options(
     },
     configFile: path ?? join(folder, "wrangler.jsonc"),
     hosts: s3.hosts,
-    ...(port !== undefined && { port }),
-    ...(s3.credentials !== undefined && { credentials: s3.credentials }),
+    port: options.port ?? s3.port,
+    credentials: s3.credentials,
   };
 }
 
@@ -49,7 +57,7 @@ export function servedBuckets(
       name,
       public: isPublic === true || byName.get(name)?.public === true,
       cors,
-      ...(remote !== undefined && { remote }),
+      remote,
     });
   }
   return [...byName.values()];

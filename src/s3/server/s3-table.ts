@@ -8,6 +8,7 @@ import {
   integerSchema,
   listSchema,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
   textMatchingSchema,
@@ -57,9 +58,7 @@ const daySeconds = 86_400;
 
 const corsRule = tableSchema(
   {
-    bucket: v.optional(
-      described("The name of a bucket; without it, every bucket.", v.string("must be text")),
-    ),
+    bucket: optional("The name of a bucket; without it, every bucket.", v.string("must be text")),
     allowed_origins: described(
       'Origins, with at most one "*" each.',
       listSchema(textMatchingSchema(/^[^*]*\*?[^*]*$/, 'must be an origin with at most one "*"')),
@@ -68,16 +67,11 @@ const corsRule = tableSchema(
       "Methods.",
       listSchema(oneOfSchema(["GET", "HEAD", "PUT", "POST", "DELETE"])),
     ),
-    allowed_headers: v.optional(described("Headers that a request may have.", texts), []),
-    expose_headers: v.optional(
-      described("Headers of the response that a page may read.", texts),
-      [],
-    ),
-    max_age_seconds: v.optional(
-      described(
-        "How long a browser keeps the answer to a preflight.",
-        integerSchema(0, daySeconds),
-      ),
+    allowed_headers: optional("Headers that a request may have.", texts, []),
+    expose_headers: optional("Headers of the response that a page may read.", texts, []),
+    max_age_seconds: optional(
+      "How long a browser keeps the answer to a preflight.",
+      integerSchema(0, daySeconds),
     ),
   },
   { allowed_origins: '["http://localhost:3000"]', allowed_methods: '["GET"]' },
@@ -86,32 +80,27 @@ const corsRule = tableSchema(
 export const s3Schema = described(
   "The S3-compatible API of the buckets.",
   tableSchema({
-    port: v.optional(
-      described(
-        "The port; 0 is any free port.",
-        valueSchema(
-          (input) => (isPort(input) ? input : null),
-          "must be a port, 0 to 65535; 0 takes any free port",
-          { type: "integer", minimum: 0, maximum: portMax, default: 8789 },
-        ),
+    port: optional(
+      "The port; 0 is any free port.",
+      valueSchema(
+        (input) => (isPort(input) ? input : null),
+        "must be a port, 0 to 65535; 0 takes any free port",
+        { type: "integer", minimum: 0, maximum: portMax, default: 8789 },
       ),
     ),
-    access_key_id: v.optional(
-      described(
-        "The id of the credentials. Default: a pair that is made for the state.",
-        accessKeyId,
-      ),
+    access_key_id: optional(
+      "The id of the credentials. Default: a pair that is made for the state.",
+      accessKeyId,
     ),
-    secret_access_key: v.optional(described("The secret of the credentials.", secretAccessKey)),
-    hosts: v.optional(
-      described("Names besides loopback under which the API may be called.", listSchema(host)),
+    secret_access_key: optional("The secret of the credentials.", secretAccessKey),
+    hosts: optional(
+      "Names besides loopback under which the API may be called.",
+      listSchema(host),
       [],
     ),
-    cors: v.optional(
-      described(
-        "Rules for pages of other origins, until a request puts others.",
-        listSchema(corsRule, "must be a list: write [[s3.cors]], or a JSON array"),
-      ),
+    cors: optional(
+      "Rules for pages of other origins, until a request puts others.",
+      listSchema(corsRule, "must be a list: write [[s3.cors]], or a JSON array"),
       [],
     ),
   }),

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { hostName } from "../../base/host-rule.ts";
 import { listenAtFreePort } from "../../base/ports.ts";
-import { persistPath } from "../../base/state-folder.ts";
+import { persistPath } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type ProjectRemote, usedRemotes } from "../../store/config/remotes.ts";
 import { RunningChecksums } from "../../store/node/running-checksums.ts";

@@ -9,10 +9,10 @@ import { BlobDirectory } from "../content/blob-directory.ts";
 import type { BucketSettings } from "../core/bucket-settings.ts";
 import { createFetchTransport } from "../remote/fetch-transport.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
-import type { RemoteFeatures } from "../remote/remote-features.ts";
 import {
   remoteVariables,
   type RemoteCredentials,
+  type RemoteFeatures,
   type RemotePlace,
 } from "../remote/remote-options.ts";
 import { S3Connection } from "../remote/s3-connection.ts";
@@ -50,7 +50,6 @@ export default function createRemoteBinding(inner: InnerBindings, tracing?: Trac
     blobs,
     bucket: new RemoteBucket({
       connection: new S3Connection(place, credentials, createFetchTransport(inner.network)),
-      prefix: place.prefix,
       features,
       spool: new DiskSpool(blobs),
     }),

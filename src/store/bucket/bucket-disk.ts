@@ -5,14 +5,18 @@
  * error that does not say why. A caller then sends `checkDisk` (`client/failed-batch.ts`) to the
  * new object. If the disk is full, the isolate remembers this: from then on puts are refused
  * before they write, reads write nothing, and deletes get the space of the reserve
- * (`base/disk-space.ts`). A put, a delete, `checkDisk` and a call of a bucket without tables look
+ * (`state/disk.ts`). A put, a delete, `checkDisk` and a call of a bucket without tables look
  * whether there is space again.
  *
- * A removed folder is noticed by `base/file-presence.ts`. The bucket then refuses everything.
+ * A removed folder is noticed by `state/disk.ts`. The bucket then refuses everything.
  */
-import { problemOf, type DiskProblem } from "../../base/disk-problem.ts";
-import { DiskSpace } from "../../base/disk-space.ts";
-import { FilePresence, validMilliseconds } from "../../base/file-presence.ts";
+import {
+  problemOf,
+  type DiskProblem,
+  DiskSpace,
+  FilePresence,
+  validMilliseconds,
+} from "../../state/disk.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";

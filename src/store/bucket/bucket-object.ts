@@ -10,7 +10,7 @@ import { BlobDirectory } from "../content/blob-directory.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
-import type { DiskProblem } from "../../base/disk-problem.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { clientHeader } from "../transport/client-name.ts";
@@ -35,7 +35,7 @@ import { storeTestSession } from "./test-session.ts";
 interface BucketEnv extends DiskBindings {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
-  /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
+  /** The folder of the records of the runs that use the store (`state/runs.ts`). */
   readonly runs: Fetcher;
   readonly runId: string;
   /** Whether the process that has started the runtime holds conditions. */

@@ -11,7 +11,7 @@ import { clientHeader } from "../transport/client-name.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
-import { problemOf } from "../../base/disk-problem.ts";
+import { problemOf } from "../../state/disk.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 
 interface OwnerBucketEnv {

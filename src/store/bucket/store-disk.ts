@@ -4,7 +4,7 @@
  * reserve, and then the bucket opens. If the disk is in order, the database is damaged.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { problemOf } from "../../base/disk-problem.ts";
+import { problemOf } from "../../state/disk.ts";
 import type { DiskQuestion } from "../core/operations.ts";
 import { databasePath, storeSpace, unreadableText, type DiskBindings } from "./bucket-disk.ts";
 

@@ -6,7 +6,7 @@
  * knows whether a row names the file, removes the file of an operation that it refuses. If the
  * bucket does not answer, the file stays, and the next start collects it if no row names it.
  */
-import type { DiskProblem } from "../../base/disk-problem.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 import { BlobNotWrittenError } from "../content/blob-directory.ts";
 import type { Value } from "../content/content-value.ts";
 import type { ContentWriter } from "../content/content-writer.ts";

@@ -1,6 +1,6 @@
 /** The spool of a remote bucket in workerd: files of a disk service. */
 import type { BlobDirectory } from "../content/blob-directory.ts";
-import type { Spool } from "../remote/spool.ts";
+import type { Spool } from "../remote/remote-context.ts";
 
 export class DiskSpool implements Spool {
   readonly #blobs: BlobDirectory;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DiskProblem } from "../../base/disk-problem.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 import type { Operation } from "../core/operations.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";

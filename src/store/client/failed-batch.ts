@@ -6,7 +6,7 @@
  * disk the bucket now makes room for them. Puts fail with a text that names the disk. The bucket
  * removes the files of the batch that no row names.
  */
-import type { DiskProblem } from "../../base/disk-problem.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 import { StoreError } from "../core/errors.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { DiskQuestion, Operation } from "../core/operations.ts";

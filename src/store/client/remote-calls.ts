@@ -5,7 +5,7 @@
  * it is. A stream has to be read once for its hash before it is sent, and again for each attempt: a short
  * stream waits in memory, a long one in the spool.
  */
-import { problemOf } from "../../base/disk-problem.ts";
+import { problemOf } from "../../state/disk.ts";
 import type { BlobDirectory } from "../content/blob-directory.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { StoreError } from "../core/errors.ts";
@@ -14,7 +14,8 @@ import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
-import type { RemoteBucket, RemoteObject } from "../remote/remote-bucket.ts";
+import type { RemoteBucket } from "../remote/remote-bucket.ts";
+import type { RemoteObject } from "../remote/remote-reads.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
 import { ContentCommitter } from "./content-commit.ts";

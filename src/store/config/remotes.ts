@@ -13,6 +13,7 @@ import {
   described,
   listSchema,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
   textMatchingSchema,
@@ -22,11 +23,12 @@ import {
   type Table,
 } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
-import { remoteGaps, type RemoteGap } from "../remote/remote-features.ts";
 import {
+  remoteGaps,
   remoteVariables,
   type RemoteAccess,
   type RemoteCredentials,
+  type RemoteGap,
   type RemotePlace,
 } from "../remote/remote-options.ts";
 
@@ -73,28 +75,17 @@ const variablesHint = (name: string): string =>
 
 const remoteEntries = {
   endpoint: described("The URL of the service without a path: https://s3.example.net.", endpoint),
-  region: v.optional(
-    described(
-      "The region that signatures name.",
-      textMatchingSchema(
-        /^[A-Za-z0-9_-]{1,64}$/,
-        'must be the name of a region, as in "us-east-1"',
-      ),
-    ),
+  region: optional(
+    "The region that signatures name.",
+    textMatchingSchema(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of a region, as in "us-east-1"'),
     regionDefault,
   ),
-  access_key_id: v.optional(
-    described(`The id of the keys. ${variablesHint("ACCESS_KEY_ID")}`, key),
-  ),
-  secret_access_key: v.optional(
-    described(`The secret of the keys. ${variablesHint("SECRET_ACCESS_KEY")}`, key),
-  ),
-  prefix: v.optional(described("Begins each key of the service's bucket.", prefix), ""),
-  accept: v.optional(
-    described(
-      "What the service may lack: the start does not fail then.",
-      listSchema(oneOfSchema<RemoteGap>(remoteGaps)),
-    ),
+  access_key_id: optional(`The id of the keys. ${variablesHint("ACCESS_KEY_ID")}`, key),
+  secret_access_key: optional(`The secret of the keys. ${variablesHint("SECRET_ACCESS_KEY")}`, key),
+  prefix: optional("Begins each key of the service's bucket.", prefix, ""),
+  accept: optional(
+    "What the service may lack: the start does not fail then.",
+    listSchema(oneOfSchema<RemoteGap>(remoteGaps)),
     [],
   ),
 };

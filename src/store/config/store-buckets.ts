@@ -12,6 +12,7 @@ import {
   isTable,
   listSchema,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
   textMatchingSchema,
@@ -59,7 +60,7 @@ export const latencyMillisecondsMax = 60_000;
  * A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed.
  * Deviation: the deployed service takes 3 to 63 lower-case letters, digits and hyphens.
  */
-export const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 export function isBucketName(name: string): boolean {
   return bucketNamePattern.test(name);
@@ -72,21 +73,21 @@ const bucketName = textMatchingSchema(
     'and "-", beginning and ending with a letter or a digit',
 );
 const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
-const date = textSchema(
+const compatibilityDate = textSchema(
   (day) => (/^\d{4}-\d{2}-\d{2}$/.test(day) && Date.parse(day) > 0 ? day : null),
   "must be a date in the form YYYY-MM-DD",
 );
-const flag = (description: string) =>
+const optionalFlag = (description: string) =>
   v.optional(described(description, booleanSchema, { default: false }));
 
 /** Keys that an entry of the list and the options of the plugin share. */
 const commonEntries = {
-  verify_reads: flag("Reads verify files by their hash."),
-  list_trailing_delimiter: flag(
+  verify_reads: optionalFlag("Reads verify files by their hash."),
+  list_trailing_delimiter: optionalFlag(
     'Listed prefixes end with the delimiter, as in the deployed service: "trips/". The default is true ' +
       "for a binding that is also in r2_buckets.",
   ),
-  public: flag("Requests without a signature may read objects by the S3-compatible API."),
+  public: optionalFlag("Requests without a signature may read objects by the S3-compatible API."),
 };
 
 export const bucketsSchema = described(
@@ -100,11 +101,9 @@ export const bucketsSchema = described(
           identifierSchema,
         ),
         bucket_name: described("The name of the bucket.", bucketName),
-        preview_bucket_name: v.optional(
-          described(
-            "The bucket for ledge dev, tests and getPlatformProxy(), in place of bucket_name.",
-            bucketName,
-          ),
+        preview_bucket_name: optional(
+          "The bucket for ledge dev, tests and getPlatformProxy(), in place of bucket_name.",
+          bucketName,
         ),
         storage_class: v.optional(
           described("The class of objects that are stored without one.", storageClass, {
@@ -112,12 +111,10 @@ export const bucketsSchema = described(
           }),
         ),
         ...commonEntries,
-        remote: v.optional(
-          described(
-            "The NAME of a table [remotes.NAME]: the S3 service that has the bucket. Without it, the " +
-              "bucket is in the state folder.",
-            v.string('must be the NAME of a table [remotes.NAME], as in "cluster"'),
-          ),
+        remote: optional(
+          "The NAME of a table [remotes.NAME]: the S3 service that has the bucket. Without it, the " +
+            "bucket is in the state folder.",
+          v.string('must be the NAME of a table [remotes.NAME], as in "cluster"'),
         ),
       },
       { binding: "PHOTOS", bucket_name: "photos" },
@@ -130,7 +127,7 @@ const optionsTable = tableSchema(
   {
     bucket_name: bucketName,
     storage_class: v.optional(storageClass, "Standard"),
-    compatibility_date: v.optional(date),
+    compatibility_date: v.optional(compatibilityDate),
     compatibility_flags: v.optional(listSchema(v.string("must be text"))),
     latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
     ...commonEntries,

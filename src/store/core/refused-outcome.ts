@@ -1,5 +1,5 @@
 /** The outcome of an operation that the store cannot execute, for a reason that is not a rule. */
-import type { DiskProblem } from "../../base/disk-problem.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 import type { Outcome } from "./operations.ts";
 
 /** @param problem what happened, why, and what to do */

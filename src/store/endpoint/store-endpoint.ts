@@ -3,7 +3,7 @@
  *
  * One runtime at a time owns the database of a bucket. Other processes (the command line, another
  * runtime on the same folder) send their requests to the owner's endpoint, a Unix socket in a folder
- * that only the same user can enter (`base/folder-sockets.ts`). A page in a browser cannot connect.
+ * that only the same user can enter (`state/sockets.ts`). A page in a browser cannot connect.
  *
  * A client repeats a request whose answer was lost, at the same owner or at the next. So a request
  * has an id, and its writes happen once (`bucket/request-table.ts`).

@@ -2,7 +2,7 @@
  * Writes the content of objects and parts from Node: large content goes to a file of the bucket, and
  * the operation that stores it names the file.
  *
- * The process has a run of its own, with a record (`base/run-records.ts`), and its id is in the names
+ * The process has a run of its own, with a record (`state/runs.ts`), and its id is in the names
  * of its files (`core/blob-name.ts`). While the process lives, the garbage collector leaves these
  * files alone, although no row names them yet. If the process is killed, the owner removes the
  * record, and the files that no row names are garbage.
@@ -10,7 +10,7 @@
 import { randomBytes } from "node:crypto";
 import { constants, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { newRunId, type RunRecords } from "../../base/run-records.ts";
+import { newRunId, type RunRecords } from "../../state/runs.ts";
 import { bucketFolder, makeBlobName } from "../core/blob-name.ts";
 import type { Content } from "../core/operations.ts";
 import { storeRuns } from "./store-owner.ts";

@@ -1,7 +1,7 @@
 /** The conditions of a store, held at its owner (`store/bucket/held-conditions.ts`). */
 import { mkdirSync } from "node:fs";
-import { readOwnerRecord } from "../../base/folder-owner.ts";
-import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
+import { readOwnerRecord } from "../../state/owner.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ConditionsReport, RequestedConditions } from "../transport/conditions-message.ts";
 import { ConditionsConnection } from "./conditions-connection.ts";

@@ -7,10 +7,10 @@
  */
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { readOwnerRecord } from "../../base/folder-owner.ts";
-import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
-import type { Succession } from "../../base/succession.ts";
-import { explain } from "../../base/usable-folder.ts";
+import { readOwnerRecord } from "../../state/owner.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
+import type { Succession } from "../../state/succession.ts";
+import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ClientName } from "../transport/client-name.ts";
 import { EndpointClient } from "./endpoint-client.ts";

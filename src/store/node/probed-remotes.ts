@@ -2,13 +2,10 @@
  * What the S3 services of this process honour. A service is asked at a start, or at the first write,
  * once for each bucket and prefix; after a failure, the next use asks again.
  */
-import { probe } from "../remote/probe.ts";
-import { RemoteError } from "../remote/remote-error.ts";
-import type { RemoteFeatures } from "../remote/remote-features.ts";
-import type { RemoteAccess } from "../remote/remote-options.ts";
-import { requiredGaps } from "../remote/required-gaps.ts";
+import { probe, requiredGaps } from "../remote/probe.ts";
+import { RemoteError, type S3Transport } from "../remote/s3-transport.ts";
+import type { RemoteFeatures, RemoteAccess } from "../remote/remote-options.ts";
 import { S3Connection } from "../remote/s3-connection.ts";
-import type { S3Transport } from "../remote/s3-transport.ts";
 
 /** By the place and the credentials. */
 const probed = new Map<string, Promise<RemoteFeatures>>();
@@ -22,7 +19,7 @@ export async function probeRemote(
   const key = JSON.stringify([place, credentials]);
   let features = probed.get(key);
   if (features === undefined) {
-    features = probe(new S3Connection(place, credentials, transport), place.prefix);
+    features = probe(new S3Connection(place, credentials, transport));
     probed.set(key, features);
     features.catch(() => probed.delete(key));
   }

@@ -2,9 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { requireBucket } from "../remote/probe.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
-import { RemoteError } from "../remote/remote-error.ts";
-import { noFeatures, type RemoteFeatures } from "../remote/remote-features.ts";
-import type { RemoteAccess } from "../remote/remote-options.ts";
+import { RemoteError } from "../remote/s3-transport.ts";
+import { noFeatures, type RemoteFeatures, type RemoteAccess } from "../remote/remote-options.ts";
 import { missingKeysSentence } from "../remote/remote-sentences.ts";
 import { S3Connection } from "../remote/s3-connection.ts";
 import { createHttpTransport } from "./http-transport.ts";
@@ -29,14 +28,14 @@ export class RemoteBuckets {
     const { credentials, accept: _accept, ...place } = access;
     const connection = new S3Connection(place, credentials, this.#transport.send);
     const open = (features: RemoteFeatures) =>
-      new RemoteBucket({ connection, prefix: place.prefix, features, spool: this.#spool });
+      new RemoteBucket({ connection, features, spool: this.#spool });
     const bucket = new RemoteClientBucket({
       name,
       place,
       spool: this.#spool,
       reader: untilSuccess(async () => {
         requireKeys(access);
-        await usable(requireBucket(connection, place.prefix));
+        await usable(requireBucket(connection));
         return open(noFeatures);
       }),
       writer: untilSuccess(async () => {

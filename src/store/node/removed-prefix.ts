@@ -4,8 +4,7 @@ import { deleteKeysMax } from "../core/limits.ts";
 import { decodeObjects } from "../core/object-encoding.ts";
 import type { Request, Result } from "../core/operations.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
-import { noFeatures } from "../remote/remote-features.ts";
-import type { RemoteCredentials, RemotePlace } from "../remote/remote-options.ts";
+import { noFeatures, type RemoteCredentials, type RemotePlace } from "../remote/remote-options.ts";
 import { S3Connection } from "../remote/s3-connection.ts";
 import { createHttpTransport } from "./http-transport.ts";
 
@@ -24,7 +23,6 @@ export async function removePrefix(
   const connection = new S3Connection(place, credentials, transport.send);
   const bucket = new RemoteBucket({
     connection,
-    prefix: place.prefix,
     features: noFeatures,
     spool,
   });

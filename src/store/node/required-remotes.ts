@@ -1,8 +1,7 @@
 /** The check at a start that the S3 services of buckets can be used. */
 import { UserError } from "../../base/user-error.ts";
-import { RemoteError } from "../remote/remote-error.ts";
-import type { RemoteFeatures } from "../remote/remote-features.ts";
-import type { RemoteAccess } from "../remote/remote-options.ts";
+import { RemoteError } from "../remote/s3-transport.ts";
+import type { RemoteFeatures, RemoteAccess } from "../remote/remote-options.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { probeRemote } from "./probed-remotes.ts";
 

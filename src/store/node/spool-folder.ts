@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeLeftFolders } from "../../base/process-folders.ts";
 import type { Content } from "../core/operations.ts";
-import type { Spool } from "../remote/spool.ts";
+import type { Spool } from "../remote/remote-context.ts";
 import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
 
 const readBytes = 256 * 1024;

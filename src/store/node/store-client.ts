@@ -8,7 +8,7 @@
  * and then the bucket is not deleted; or the put fails.
  */
 import { join } from "node:path";
-import { FileLock } from "../../base/file-lock.ts";
+import { FileLock } from "../../state/lock.ts";
 import { validateBucketName } from "../core/bucket-name.ts";
 import { StoreError } from "../core/errors.ts";
 import type { RemoteAccess } from "../remote/remote-options.ts";

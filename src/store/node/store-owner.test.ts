@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { newRunId } from "../../base/run-records.ts";
+import { newRunId } from "../../state/runs.ts";
 import { isAbandoned, makeBlobName } from "../core/blob-name.ts";
 
 it("newRunId() fits the names of blobs, which are abandoned when their run is not active", () => {

@@ -1,18 +1,18 @@
 /**
- * Which runtime owns the store in a folder (`base/folder-owner.ts` says what an owner is).
+ * Which runtime owns the store in a folder (`state/owner.ts` says what an owner is).
  *
  * The first runtime is the owner: it has the databases, and it listens at the folder's endpoint
  * (`store/endpoint`). The buckets of every other runtime are clients of the owner's buckets; all
  * runtimes read and write content files themselves. When the owner ends, the process of a client
- * starts a runtime without a script, which is the next owner (`base/succession.ts`).
+ * starts a runtime without a script, which is the next owner (`state/succession.ts`).
  */
 import { join } from "node:path";
-import { claimFolder } from "../../base/folder-claim.ts";
-import { FolderOwner, readOwnerRecord } from "../../base/folder-owner.ts";
-import { hasRuntimeSockets, socketPath } from "../../base/folder-sockets.ts";
-import { RunRecords } from "../../base/run-records.ts";
+import { claimFolder } from "../../state/succession.ts";
+import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
+import { hasRuntimeSockets, socketPath } from "../../state/sockets.ts";
+import { RunRecords } from "../../state/runs.ts";
 import { removeDeletedBuckets } from "./bucket-folders.ts";
-import { requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
+import { requireUsableFolder, storeNeeds } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 
 export function storeRuns(folder: string): RunRecords {

@@ -1,5 +1,5 @@
-/** A client's readiness to become the owner of the store (`base/succession.ts`). */
-import { Succession } from "../../base/succession.ts";
+/** A client's readiness to become the owner of the store (`state/succession.ts`). */
+import { Succession } from "../../state/succession.ts";
 import { takeStore } from "./store-owner.ts";
 import { TemporaryRuntime } from "./temporary-runtime.ts";
 

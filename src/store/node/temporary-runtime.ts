@@ -3,11 +3,11 @@
  * process has become the owner of the store and has no runtime that could open the databases.
  */
 import { join } from "node:path";
-import type { FolderOwner } from "../../base/folder-owner.ts";
-import { publishSocket, socketPath } from "../../base/folder-sockets.ts";
-import { OwnRuntime } from "../../base/own-runtime.ts";
-import { newRunId, type RunRecords } from "../../base/run-records.ts";
-import { fullDeviceText, requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
+import type { FolderOwner } from "../../state/owner.ts";
+import { publishSocket, socketPath } from "../../state/sockets.ts";
+import { OwnRuntime } from "../../state/own-runtime.ts";
+import { newRunId, type RunRecords } from "../../state/runs.ts";
+import { fullDeviceText, requireUsableFolder, storeNeeds } from "../../state/folder.ts";
 import {
   bucketsService,
   diskServices,

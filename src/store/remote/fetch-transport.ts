@@ -1,6 +1,11 @@
 /** Requests to an S3 service by `fetch`, through a service of workerd that reaches the network. */
-import { RemoteError } from "./remote-error.ts";
-import { TransportError, type S3Answer, type S3Message, type S3Transport } from "./s3-transport.ts";
+import {
+  RemoteError,
+  TransportError,
+  type S3Answer,
+  type S3Message,
+  type S3Transport,
+} from "./s3-transport.ts";
 
 export function createFetchTransport(network: Pick<Fetcher, "fetch">): S3Transport {
   return (message) => exchange(network, message);

@@ -1,17 +1,10 @@
 /** The probe, on services that honour, ignore or refuse conditions. */
 import { describe, expect, it } from "vitest";
-import { probe } from "./probe.ts";
-import { RemoteError } from "./remote-error.ts";
-import { S3Connection } from "./s3-connection.ts";
-import type { S3Answer, S3Message } from "./s3-transport.ts";
-
-const place = {
-  remote: "cluster",
-  endpoint: "https://s3.example.net",
-  region: "us-east-1",
-  bucketName: "photos",
-  prefix: "team/",
-};
+import { place, simulatedConnection } from "../../../test/store/support/simulated-connection.ts";
+import { probe, requiredGaps } from "./probe.ts";
+import { RemoteError, type S3Answer, type S3Message } from "./s3-transport.ts";
+import type { S3Connection } from "./s3-connection.ts";
+import { gapsOf, noFeatures, type RemoteFeatures } from "./remote-options.ts";
 
 type Treatment = "honour" | "ignore" | "refuse";
 
@@ -44,17 +37,13 @@ class FakeService {
   }
 
   connect(): S3Connection {
-    const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
-    const send = (message: S3Message) => Promise.resolve(this.#answer(message));
-    const options = { sleep: () => Promise.resolve() };
-    return new S3Connection(place, credentials, send, options);
+    return simulatedConnection((url, message) => this.#answer(url, message));
   }
 
-  #answer(message: S3Message): S3Answer {
+  #answer(url: URL, message: S3Message): S3Answer {
     this.targets.push(`${message.method} ${message.target}`);
     const intercepted = this.#options.intercept?.(message) ?? null;
     if (intercepted !== null) return intercepted;
-    const url = new URL(message.origin + message.target);
     if (message.method === "GET") return answer(200, "<ListBucketResult/>");
     const key = url.pathname.slice("/photos/".length);
     const uploadId = url.searchParams.get("uploadId");
@@ -101,7 +90,7 @@ class FakeService {
   }
 }
 
-const all = {
+const all: RemoteFeatures = {
   putIfMatch: "quoted",
   putIfNoneMatch: true,
   conditionalComplete: true,
@@ -109,7 +98,7 @@ const all = {
 };
 
 describe("probe()", () => {
-  it.each<[string, ServiceOptions, Partial<Record<keyof typeof all, unknown>>]>([
+  it.each<[string, ServiceOptions, Partial<Record<keyof RemoteFeatures, unknown>>]>([
     ["honours everything", {}, {}],
     ["ignores quoted tags", { quoted: "ignore" }, { putIfMatch: "unquoted" }],
     ["refuses quoted tags", { quoted: "refuse" }, { putIfMatch: "unquoted" }],
@@ -123,7 +112,7 @@ describe("probe()", () => {
     ["refuses conditions of a completion", { complete: "refuse" }, { conditionalComplete: false }],
   ])("finds a service that %s, and leaves nothing", async (_, options, expected) => {
     const service = new FakeService(options);
-    expect(await probe(service.connect(), "team/")).toEqual({ ...all, ...expected });
+    expect(await probe(service.connect())).toEqual({ ...all, ...expected });
     expect([...service.objects, ...service.uploads]).toEqual([]);
     const foreign = service.targets.filter(
       (target) => !target.includes("/photos/team/.ledge-probe-"),
@@ -141,7 +130,7 @@ describe("probe()", () => {
         return refusal(403, "AccessDenied");
       },
     });
-    const rejected = await probe(service.connect(), "team/").catch((error: unknown) => error);
+    const rejected = await probe(service.connect()).catch((error: unknown) => error);
     expect(rejected).toBeInstanceOf(RemoteError);
     expect((rejected as RemoteError).message).toContain('denied access to the bucket "photos"');
     expect([...service.objects, ...service.uploads]).toEqual([]);
@@ -153,7 +142,7 @@ describe("probe()", () => {
     ["<ListAllMyBucketsResult/>", "is no S3 service"],
   ])("refuses a server that answers a list with '%s'", async (text, sentence) => {
     const service = new FakeService({ intercept: () => answer(200, text) });
-    await expect(probe(service.connect(), "team/")).rejects.toThrow(sentence);
+    await expect(probe(service.connect())).rejects.toThrow(sentence);
     expect(service.targets).toHaveLength(1);
   });
 
@@ -161,6 +150,42 @@ describe("probe()", () => {
     const service = new FakeService({
       intercept: ({ method }) => (method === "PUT" ? answer(200, "OK") : null),
     });
-    await expect(probe(service.connect(), "team/")).rejects.toThrow("no entity tag");
+    await expect(probe(service.connect())).rejects.toThrow("no entity tag");
+  });
+});
+
+describe("gapsOf()", () => {
+  it("lists what does not hold", () => {
+    expect(gapsOf(all)).toEqual([]);
+    expect(gapsOf(noFeatures)).toEqual([
+      "conditional-put",
+      "conditional-complete",
+      "conditional-delete",
+    ]);
+    expect(gapsOf({ ...all, putIfMatch: null })).toEqual(["conditional-put"]);
+    expect(gapsOf({ ...all, conditionalDelete: false })).toEqual(["conditional-delete"]);
+  });
+});
+
+describe("requiredGaps()", () => {
+  it("finds nothing when puts honour conditions", () => {
+    const partial = { ...noFeatures, putIfMatch: "unquoted", putIfNoneMatch: true } as const;
+    expect(requiredGaps(place, partial, [])).toBeNull();
+  });
+
+  it("says which condition of a put is ignored, and what to do", () => {
+    expect(requiredGaps(place, noFeatures, ["conditional-delete"])).toBe(
+      'The remote "cluster" (https://s3.example.net) ignores If-None-Match and If-Match of a put, so two ' +
+        "writers can overwrite each other. Use a service that honours conditional writes, or write " +
+        'accept = ["conditional-put"] in [remotes.cluster].',
+    );
+    expect(requiredGaps(place, { ...all, putIfMatch: null }, [])).toContain("ignores If-Match of");
+    expect(requiredGaps(place, { ...all, putIfNoneMatch: false }, [])).toContain(
+      "ignores If-None-Match of",
+    );
+  });
+
+  it("finds nothing that the configuration accepts", () => {
+    expect(requiredGaps(place, noFeatures, ["conditional-put"])).toBeNull();
   });
 });

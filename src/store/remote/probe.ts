@@ -7,21 +7,20 @@
  * of its own, so that all features are tried at the same time.
  */
 import { childText, writeXml } from "../../http/xml.ts";
-import { discardBody } from "./answer-body.ts";
-import { parseDocument, readErrorDocument } from "./error-document.ts";
-import { RemoteError } from "./remote-error.ts";
-import type { RemoteFeatures } from "./remote-features.ts";
+import { gapsOf, type RemoteFeatures, type RemoteGap, type RemotePlace } from "./remote-options.ts";
 import { nameOf } from "./remote-sentences.ts";
 import type { S3Connection, S3Request, S3Result } from "./s3-connection.ts";
+import { discardBody, parseDocument, readErrorDocument } from "./s3-answer.ts";
+import { RemoteError } from "./s3-transport.ts";
 
 /** An entity tag that no content has. */
 const otherTag = "0123456789abcdef0123456789abcdef";
 const content = new TextEncoder().encode("ledge");
 
 /** @throws RemoteError when the service or the bucket cannot be used: the message says why */
-export async function probe(connection: S3Connection, prefix: string): Promise<RemoteFeatures> {
-  await requireBucket(connection, prefix);
-  const start = `${prefix}.ledge-probe-${crypto.randomUUID()}`;
+export async function probe(connection: S3Connection): Promise<RemoteFeatures> {
+  await requireBucket(connection);
+  const start = `${connection.place.prefix}.ledge-probe-${crypto.randomUUID()}`;
   const keys = ["none-match", "quoted", "unquoted", "delete", "complete"].map(
     (name) => `${start}-${name}`,
   ) as [string, string, string, string, string];
@@ -60,18 +59,18 @@ export async function probe(connection: S3Connection, prefix: string): Promise<R
  *
  * @throws RemoteError as `probe`
  */
-export async function requireBucket(connection: S3Connection, prefix: string): Promise<void> {
+export async function requireBucket(connection: S3Connection): Promise<void> {
+  const { place } = connection;
   const { status, body, error } = await connection.send({
     method: "GET",
     query: [
       ["list-type", "2"],
       ["max-keys", "1"],
-      ["prefix", prefix],
+      ["prefix", place.prefix],
     ],
   });
   const text = await new Response(body).text();
   if (status === 200 && parseDocument(text)?.name === "ListBucketResult") return;
-  const { place } = connection;
   const reason = error === null ? `status ${status}, and no list` : error.code;
   throw new RemoteError(
     "refused",
@@ -194,4 +193,28 @@ async function remove(
   query: NonNullable<S3Request["query"]> = [],
 ): Promise<void> {
   await discardBody(await connection.send({ method: "DELETE", key, query, isRepeatable: true }));
+}
+
+/**
+ * Why a bucket cannot be used: a gap that the binding cannot do without, and that the configuration does
+ * not accept. A conditional completion and a conditional delete are refused when they are requested.
+ *
+ * @returns `null` for a service that suffices
+ */
+export function requiredGaps(
+  place: RemotePlace,
+  features: RemoteFeatures,
+  accept: readonly RemoteGap[],
+): string | null {
+  if (accept.includes("conditional-put") || !gapsOf(features).includes("conditional-put")) {
+    return null;
+  }
+  const ignored = [
+    ...(features.putIfNoneMatch ? [] : ["If-None-Match"]),
+    ...(features.putIfMatch === null ? ["If-Match"] : []),
+  ];
+  return (
+    `${nameOf(place)} ignores ${ignored.join(" and ")} of a put, so two writers can overwrite each other. ` +
+    `Use a service that honours conditional writes, or write accept = ["conditional-put"] in [remotes.${place.remote}].`
+  );
 }

@@ -1,63 +1,33 @@
 /**
  * A bucket on an S3 service: executes the operations of a bucket (`core/operations.ts`), as the Durable
- * Object of a local bucket does. Rules decide (`core/`); conditional requests guard what they decided.
+ * Object of a local bucket does.
  */
-import { randomHex } from "../../base/random-hex.ts";
 import { StoreError } from "../core/errors.ts";
 import type { Method } from "../core/methods.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
-import { RemoteCompletion } from "./remote-completion.ts";
-import { RemoteDeletes } from "./remote-deletes.ts";
-import { RemoteError } from "./remote-error.ts";
-import type { RemoteFeatures } from "./remote-features.ts";
-import { RemoteList } from "./remote-list.ts";
+import { createContext, type RemoteContext } from "./remote-context.ts";
+import { countObjects, listObjects } from "./remote-list.ts";
 import { encodeObject } from "./remote-object.ts";
-import { RemotePuts, type RemotePlatform } from "./remote-puts.ts";
-import { RemoteReads } from "./remote-reads.ts";
-import { RemoteUploadList } from "./remote-upload-list.ts";
-import { RemoteUploads } from "./remote-uploads.ts";
-import type { RemoteObject } from "./retrieved-object.ts";
-import type { S3Connection } from "./s3-connection.ts";
-import type { Spool } from "./spool.ts";
-
-export type { RemoteObject } from "./retrieved-object.ts";
-
-export interface RemoteBucketOptions {
-  readonly connection: S3Connection;
-  readonly prefix: string;
-  readonly features: RemoteFeatures;
-  readonly spool: Spool;
-  /** Default: the clock and the randomness of the runtime. */
-  readonly platform?: RemotePlatform;
-}
+import { getObject, headObject, type GetRequest, type RemoteObject } from "./remote-reads.ts";
+import { countUploads, listUploads } from "./remote-upload-list.ts";
+import {
+  abortUpload,
+  completeUpload,
+  createUpload,
+  listParts,
+  uploadPart,
+} from "./remote-uploads.ts";
+import { deleteObjects, putObject } from "./remote-writes.ts";
+import { RemoteError } from "./s3-transport.ts";
 
 /** An operation that `execute` executes. */
 type Executed = Exclude<Operation, { method: "get" }>;
 
 export class RemoteBucket {
-  readonly #connection: S3Connection;
-  readonly #spool: Spool;
-  readonly #reads: RemoteReads;
-  readonly #list: RemoteList;
-  readonly #puts: RemotePuts;
-  readonly #deletes: RemoteDeletes;
-  readonly #uploads: RemoteUploads;
-  readonly #completion: RemoteCompletion;
-  readonly #uploadList: RemoteUploadList;
+  readonly #context: RemoteContext;
 
-  constructor(options: RemoteBucketOptions) {
-    const { connection, prefix, features, spool } = options;
-    const platform = options.platform ?? { now: () => Date.now(), randomHex };
-    const reads = new RemoteReads(connection, prefix);
-    this.#connection = connection;
-    this.#spool = spool;
-    this.#reads = reads;
-    this.#list = new RemoteList(connection, prefix, reads);
-    this.#puts = new RemotePuts({ connection, prefix, features, spool, reads, platform });
-    this.#deletes = new RemoteDeletes({ connection, prefix, features, reads });
-    this.#uploads = new RemoteUploads({ connection, prefix, spool, platform });
-    this.#completion = new RemoteCompletion({ connection, prefix, features, reads, platform });
-    this.#uploadList = new RemoteUploadList(connection, prefix, () => platform.now());
+  constructor(options: Parameters<typeof createContext>[0]) {
+    this.#context = createContext(options);
   }
 
   /**
@@ -67,86 +37,86 @@ export class RemoteBucket {
   async execute<M extends Exclude<Method, "get">>(request: Request<M>): Promise<Outcome<M>> {
     const operation = request as unknown as Executed;
     try {
-      return { ok: true, value: (await this.#perform(operation)) as Result<M> };
+      return { ok: true, value: (await perform(this.#context, operation)) as Result<M> };
     } catch (error) {
       const { code, message, lacksSpace } = storeErrorOf(error);
       return { ok: false, code, text: message, ...(lacksSpace && { lacksSpace }) };
     } finally {
-      await this.#removeContent(operation);
+      await removeContent(this.#context, operation);
     }
   }
 
   /** @throws StoreError */
-  async get(request: Omit<Request<"get">, "method">): Promise<RemoteObject | null> {
+  async get(request: GetRequest): Promise<RemoteObject | null> {
     try {
-      return await this.#reads.get(request);
+      return await getObject(this.#context, request);
     } catch (error) {
       throw storeErrorOf(error);
     }
   }
+}
 
-  async #perform(operation: Executed): Promise<Result<Exclude<Method, "get">>> {
-    switch (operation.method) {
-      case "head": {
-        const object = await this.#reads.head(operation.key);
-        return object === null ? null : encodeObject(object);
-      }
-      case "put":
-        return this.#puts.put(operation);
-      case "delete":
-        return this.#deletes.delete(operation);
-      case "list":
-        return this.#list.list(operation);
-      case "createUpload":
-        return this.#uploads.create(operation);
-      case "uploadPart":
-        return this.#uploads.uploadPart(operation);
-      case "completeUpload":
-        return this.#completion.complete(operation);
-      case "abortUpload":
-        return this.#uploads.abort(operation);
-      case "listUploads":
-        return this.#uploadList.list(operation);
-      case "listParts":
-        return this.#uploads.listParts(operation);
-      case "stats":
-        return this.#stats(operation);
-      case "checkDisk":
-        return { problem: null };
-      case "getSettings":
-        return {};
-      case "putSettings":
-        throw this.#refusal("has its settings there", "Change them there.");
-      case "createBucket":
-      case "deleteBucket":
-        throw this.#refusal("is a bucket of the configuration", "Create and delete it there.");
+async function perform(
+  remote: RemoteContext,
+  operation: Executed,
+): Promise<Result<Exclude<Method, "get">>> {
+  switch (operation.method) {
+    case "head": {
+      const object = await headObject(remote, operation.key);
+      return object === null ? null : encodeObject(object);
     }
-  }
-
-  async #stats(operation: Request<"stats">): Promise<Result<"stats">> {
-    const [objects, uploads] = await Promise.all([
-      this.#list.count(operation),
-      this.#uploadList.count(),
-    ]);
-    return { ...objects, uploads };
-  }
-
-  #refusal(state: string, advice: string): StoreError {
-    const { remote, bucketName } = this.#connection.place;
-    return new StoreError(
-      200003,
-      `The bucket "${bucketName}" is on the remote "${remote}" and ${state}. ${advice}`,
-    );
-  }
-
-  async #removeContent(operation: Executed): Promise<void> {
-    if (!("content" in operation) || !("blob" in operation.content)) return;
-    const { blob } = operation.content;
-    try {
-      await this.#spool.remove(blob);
-    } catch (error) {
-      console.warn(`Cannot remove the file "${blob}" of content that was sent:`, error);
+    case "put":
+      return putObject(remote, operation);
+    case "delete":
+      return deleteObjects(remote, operation);
+    case "list":
+      return listObjects(remote, operation);
+    case "createUpload":
+      return createUpload(remote, operation);
+    case "uploadPart":
+      return uploadPart(remote, operation);
+    case "completeUpload":
+      return completeUpload(remote, operation);
+    case "abortUpload":
+      return abortUpload(remote, operation);
+    case "listUploads":
+      return listUploads(remote, operation);
+    case "listParts":
+      return listParts(remote, operation);
+    case "stats": {
+      const [objects, uploads] = await Promise.all([
+        countObjects(remote, operation),
+        countUploads(remote),
+      ]);
+      return { ...objects, uploads };
     }
+    case "checkDisk":
+      return { problem: null };
+    case "getSettings":
+      return {};
+    case "putSettings":
+      throw refusal(remote, "has its settings there", "Change them there.");
+    case "createBucket":
+    case "deleteBucket":
+      throw refusal(remote, "is a bucket of the configuration", "Create and delete it there.");
+  }
+}
+
+function refusal({ connection }: RemoteContext, state: string, advice: string): StoreError {
+  const { remote, bucketName } = connection.place;
+  return new StoreError(
+    200003,
+    `The bucket "${bucketName}" is on the remote "${remote}" and ${state}. ${advice}`,
+  );
+}
+
+async function removeContent({ spool }: RemoteContext, operation: Executed): Promise<void> {
+  if (!("content" in operation) || !("blob" in operation.content)) return;
+  const { blob } = operation.content;
+  try {
+    await spool.remove(blob);
+  } catch (error) {
+    console.warn(`Cannot remove the file "${blob}" of content that was sent:`, error);
   }
 }
 

@@ -1,13 +1,18 @@
 /**
  * Lists a bucket on an S3 service.
  *
- * A page of the service has keys and sizes. The other properties of an object are in its headers, so a
- * listing sends a HEAD for each object, some at the same time. An object that is deleted meanwhile is left
- * out. Cursors are our own (`core/cursor.ts`), so they are valid in every process.
+ * A page of the service (ListObjectsV2) has keys and sizes. The other properties of an object are in its
+ * headers, so a listing sends a HEAD for each object, some at the same time. An object that is deleted
+ * meanwhile is left out. Cursors are our own (`core/cursor.ts`), so they are valid in every process.
+ *
+ * A page begins at a bound of our own. `start-after` is exclusive: for a bound that is inclusive, the
+ * request begins a little before the bound, and what is before the bound is left out here.
  */
+import { childrenOf, childText, type XmlElement } from "../../http/xml.ts";
 import { decodeCursor, encodeCursor } from "../core/cursor.ts";
-import { listPageBytesMax } from "../core/limits.ts";
-import { firstBound, validateLimit, type Bound } from "../core/list-page.ts";
+import { compareKeys, utf8Length } from "../core/key.ts";
+import { keyBytesMax, listPageBytesMax } from "../core/limits.ts";
+import { afterPosition, firstBound, rollUp, validateLimit, type Bound } from "../core/list-page.ts";
 import {
   encodeFields,
   encodeMetadata,
@@ -16,99 +21,107 @@ import {
 } from "../core/object-encoding.ts";
 import type { ListRequest, Request, Result } from "../core/operations.ts";
 import { itemText } from "../core/row-seal.ts";
-import type { RemoteReads } from "./remote-reads.ts";
-import type { S3Connection } from "./s3-connection.ts";
-import { readServicePage, type ListedItem } from "./service-page.ts";
+import type { RemoteContext } from "./remote-context.ts";
+import { headObject } from "./remote-reads.ts";
+import { readDocument, textDecoderOf } from "./s3-answer.ts";
 
 /** HEADs that run at the same time. */
 const headsMax = 32;
 /** The largest page of a service. */
 const pageLimitMax = 1000;
+/** The last character: no key with a prefix is after the prefix and many of these. */
+const lastCharacter = "\u{10ffff}";
 
-export class RemoteList {
-  readonly #connection: S3Connection;
-  readonly #prefix: string;
-  readonly #reads: RemoteReads;
+interface PageQuery {
+  readonly prefix: string;
+  readonly delimiter: string;
+  readonly from: Bound;
+  readonly limit: number;
+}
 
-  constructor(connection: S3Connection, prefix: string, reads: RemoteReads) {
-    this.#connection = connection;
-    this.#prefix = prefix;
-    this.#reads = reads;
-  }
+/** An object, or a rolled-up prefix with its delimiter. Keys are without the prefix of the bucket. */
+type ListedItem =
+  | { readonly kind: "key"; readonly text: string; readonly size: number }
+  | { readonly kind: "prefix"; readonly text: string };
 
-  async list(request: ListRequest): Promise<Result<"list">> {
-    const { prefix, delimiter, startAfter, cursor, limit, includeHttp, includeCustom } = request;
-    validateLimit(limit);
-    const from = firstBound({
-      prefix,
-      ...(startAfter !== undefined && { startAfter }),
-      ...(cursor !== undefined && { after: decodeCursor(cursor) }),
-    });
-    if (from === null) return { objectsJson: "[]", prefixes: [] };
-    const query = { prefix, delimiter, from, limit };
-    const { items, isTruncated } = await readServicePage(this.#connection, this.#prefix, query);
-    const weightMax = includeHttp || includeCustom ? listPageBytesMax : Infinity;
-    const rows: string[] = [];
-    const prefixes: string[] = [];
-    let weight = 0;
-    let last: ListedItem | undefined;
-    for await (const { item, object } of this.#described(items)) {
-      if (item.kind === "prefix") prefixes.push(item.text);
-      else if (object !== null) {
-        const row = rowOf(object, request);
-        if (last !== undefined && weight + row.length > weightMax) {
-          return pageOf(rows, prefixes, last);
-        }
-        rows.push(row);
-        weight += row.length;
+interface ServicePage {
+  /** In the order of the keys. */
+  readonly items: ListedItem[];
+  readonly isTruncated: boolean;
+}
+
+export async function listObjects(
+  remote: RemoteContext,
+  request: ListRequest,
+): Promise<Result<"list">> {
+  const { prefix, delimiter, startAfter, cursor, limit, includeHttp, includeCustom } = request;
+  validateLimit(limit);
+  const after = cursor === undefined ? undefined : decodeCursor(cursor);
+  const from = firstBound({ prefix, startAfter, after });
+  if (from === null) return { objectsJson: "[]", prefixes: [] };
+  const { items, isTruncated } = await readServicePage(remote, { prefix, delimiter, from, limit });
+  const weightMax = includeHttp || includeCustom ? listPageBytesMax : Infinity;
+  const rows: string[] = [];
+  const prefixes: string[] = [];
+  let weight = 0;
+  let last: ListedItem | undefined;
+  for await (const { item, object } of describedItems(remote, items)) {
+    if (item.kind === "prefix") prefixes.push(item.text);
+    else if (object !== null) {
+      const row = rowOf(object, request);
+      if (last !== undefined && weight + row.length > weightMax) {
+        return pageOf(rows, prefixes, last);
       }
-      last = item;
+      rows.push(row);
+      weight += row.length;
     }
-    return pageOf(rows, prefixes, isTruncated ? last : undefined);
+    last = item;
   }
+  return pageOf(rows, prefixes, isTruncated ? last : undefined);
+}
 
-  /** Without HEADs, for `stats`. */
-  async count({
-    after,
-    limit = Infinity,
-  }: Omit<Request<"stats">, "method">): Promise<Omit<Result<"stats">, "uploads">> {
-    let objects = 0;
-    let bytes = 0;
-    let from: Bound =
-      after === undefined ? { key: "", inclusive: true } : { key: after, inclusive: false };
-    for (;;) {
-      const most = Math.min(limit - objects, pageLimitMax);
-      const query = { prefix: "", delimiter: "", from, limit: most };
-      const { items, isTruncated } = await readServicePage(this.#connection, this.#prefix, query);
-      for (const item of items) {
-        objects++;
-        if (item.kind === "key") bytes += item.size;
-      }
-      const last = items.at(-1);
-      if (last !== undefined && objects >= limit) return { objects, bytes, next: last.text };
-      if (last === undefined || !isTruncated) return { objects, bytes };
-      from = { key: last.text, inclusive: false };
+/** Without HEADs, for `stats`. */
+export async function countObjects(
+  remote: RemoteContext,
+  { after, limit = Infinity }: Omit<Request<"stats">, "method">,
+): Promise<Omit<Result<"stats">, "uploads">> {
+  let objects = 0;
+  let bytes = 0;
+  let from: Bound =
+    after === undefined ? { key: "", inclusive: true } : { key: after, inclusive: false };
+  for (;;) {
+    const most = Math.min(limit - objects, pageLimitMax);
+    const query = { prefix: "", delimiter: "", from, limit: most };
+    const { items, isTruncated } = await readServicePage(remote, query);
+    for (const item of items) {
+      objects++;
+      if (item.kind === "key") bytes += item.size;
     }
+    const last = items.at(-1);
+    if (last !== undefined && objects >= limit) return { objects, bytes, next: last.text };
+    if (last === undefined || !isTruncated) return { objects, bytes };
+    from = { key: last.text, inclusive: false };
   }
+}
 
-  /** The items in order, with their objects. The HEADs are ahead of the caller. */
-  async *#described(
-    items: readonly ListedItem[],
-  ): AsyncGenerator<{ item: ListedItem; object: NewObject | null }> {
-    const heads: Promise<NewObject | null>[] = [];
-    const start = (item: ListedItem): void => {
-      const head = item.kind === "key" ? this.#reads.head(item.text) : Promise.resolve(null);
-      // The caller may stop before this object.
-      head.catch(() => {});
-      heads.push(head);
-    };
-    for (const item of items.slice(0, headsMax)) start(item);
-    for (const [index, item] of items.entries()) {
-      const object = (await heads[index]) ?? null;
-      const next = items[index + headsMax];
-      if (next !== undefined) start(next);
-      yield { item, object };
-    }
+/** The items in order, with their objects. The HEADs are ahead of the caller. */
+async function* describedItems(
+  remote: RemoteContext,
+  items: readonly ListedItem[],
+): AsyncGenerator<{ item: ListedItem; object: NewObject | null }> {
+  const heads: Promise<NewObject | null>[] = [];
+  const start = (item: ListedItem): void => {
+    const head = item.kind === "key" ? headObject(remote, item.text) : Promise.resolve(null);
+    // The caller may stop before this object.
+    head.catch(() => {});
+    heads.push(head);
+  };
+  for (const item of items.slice(0, headsMax)) start(item);
+  for (const [index, item] of items.entries()) {
+    const object = (await heads[index]) ?? null;
+    const next = items[index + headsMax];
+    if (next !== undefined) start(next);
+    yield { item, object };
   }
 }
 
@@ -130,5 +143,113 @@ function pageOf(
     objectsJson: `[${rows.join(",")}]`,
     prefixes,
     ...(last !== undefined && { cursor: encodeCursor({ kind: last.kind, text: last.text }) }),
+  };
+}
+
+/**
+ * One page, which is full unless no item follows.
+ *
+ * A bound can be a key in the middle of a rolled-up prefix. Then a request of its own finds out whether a
+ * key follows with this prefix, because some services leave out such a prefix.
+ */
+async function readServicePage(remote: RemoteContext, query: PageQuery): Promise<ServicePage> {
+  const { prefix, delimiter, from, limit } = query;
+  const isWithin = !from.inclusive && from.key.startsWith(prefix);
+  const rolledUp = isWithin ? rollUp(from.key, prefix, delimiter) : null;
+  if (rolledUp === null) return readPage(remote, query);
+  const inPrefix = { prefix: rolledUp, delimiter: "", from, limit: 1 };
+  const { items: found } = await readPage(remote, inPrefix);
+  const item: ListedItem = { kind: "prefix", text: rolledUp };
+  const first = found.length === 0 ? [] : [item];
+  const next = afterPosition(item);
+  if (next === null) return { items: first, isTruncated: false };
+  const rest = { prefix, delimiter, from: next, limit: Math.max(limit - first.length, 1) };
+  const page = await readPage(remote, rest);
+  const items = [...first, ...page.items];
+  return { items: items.slice(0, limit), isTruncated: page.isTruncated || items.length > limit };
+}
+
+async function readPage(
+  { connection, prefix: bucketPrefix }: RemoteContext,
+  { prefix, delimiter, from, limit }: PageQuery,
+): Promise<ServicePage> {
+  const whole = (bucketPrefix + prefix).toWellFormed();
+  // No key begins with such a prefix, and some services refuse it.
+  if (utf8Length(whole) > keyBytesMax) return { items: [], isTruncated: false };
+  const start = startBefore(prefix, from);
+  let position: readonly (readonly [string, string])[] =
+    start === null ? [] : [["start-after", shortened((bucketPrefix + start).toWellFormed())]];
+  const items: ListedItem[] = [];
+  // A page of the service is short if some of its items are before the bound.
+  for (;;) {
+    const answer = await connection.send({
+      method: "GET",
+      query: [
+        ["list-type", "2"],
+        ["encoding-type", "url"],
+        ["max-keys", String(limit - items.length)],
+        ["prefix", whole],
+        ...(delimiter === "" ? [] : [["delimiter", delimiter] as const]),
+        ...position,
+      ],
+    });
+    const page = parsePage(await readDocument(answer, "list objects"), bucketPrefix);
+    items.push(...page.items.filter(({ text }) => isInBound(text, from)));
+    if (page.token === null || items.length >= limit) {
+      return { items, isTruncated: page.token !== null };
+    }
+    position = [["continuation-token", page.token]];
+  }
+}
+
+/** `null` when the prefix is the bound. */
+function startBefore(prefix: string, { key, inclusive }: Bound): string | null {
+  if (!inclusive) return key;
+  return key === prefix ? null : before(key);
+}
+
+/** A text before a key that is the end of a prefix (`prefixEnd()`), after most keys with the prefix. */
+function before(key: string): string {
+  const points = Array.from(key);
+  const last = points.pop()?.codePointAt(0) ?? 0;
+  const previous = last === 0xe000 ? 0xd7ff : last - 1;
+  return previous < 0
+    ? points.join("")
+    : points.join("") + String.fromCodePoint(previous) + lastCharacter;
+}
+
+/** A text that is longer than any key, shortened to a text before it. */
+function shortened(text: string): string {
+  if (utf8Length(text) <= keyBytesMax) return text;
+  const points = Array.from(text.slice(0, keyBytesMax));
+  while (!points.join("").isWellFormed() || utf8Length(points.join("")) > keyBytesMax) points.pop();
+  return points.join("");
+}
+
+function isInBound(text: string, { key, inclusive }: Bound): boolean {
+  const order = compareKeys(text, key);
+  return order > 0 || (order === 0 && inclusive);
+}
+
+function parsePage(
+  document: XmlElement,
+  bucketPrefix: string,
+): { items: ListedItem[]; token: string | null } {
+  const decode = textDecoderOf(document);
+  const keyOf = (element: XmlElement, name: string): string =>
+    decode(childText(element, name) ?? "").slice(bucketPrefix.length);
+  const objects = childrenOf(document, "Contents").map((element): ListedItem => ({
+    kind: "key",
+    text: keyOf(element, "Key"),
+    size: Number(childText(element, "Size")),
+  }));
+  const prefixes = childrenOf(document, "CommonPrefixes").map((element): ListedItem => ({
+    kind: "prefix",
+    text: keyOf(element, "Prefix"),
+  }));
+  const isTruncated = childText(document, "IsTruncated")?.trim() === "true";
+  return {
+    items: [...objects, ...prefixes].toSorted((a, b) => compareKeys(a.text, b.text)),
+    token: isTruncated ? childText(document, "NextContinuationToken") : null,
   };
 }

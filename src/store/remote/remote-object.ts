@@ -1,10 +1,29 @@
-/** The object that the headers of an answer describe. */
-import { decodeWords, checksumsInHeaders } from "../../http/headers.ts";
+/**
+ * The form of an object on an S3 service, and the ids of uploads.
+ *
+ * The properties of an object that S3 cannot say are packed into one header of user metadata:
+ *
+ *     x-amz-meta-ledge: base64url of JSON
+ *
+ * HTTP metadata is in the standard headers, so that other readers see them. `headers` names those that the
+ * uploader gave, because services add headers of their own, such as a content type. A value that no header
+ * can carry unchanged is in `http`.
+ *
+ * Ids of multipart uploads are `ID!CHECKSUM`, or `ID!CHECKSUMPROPERTIES`. `ID` is that of the service. The
+ * checksum is of the key and of `ID`: an id with this checksum was an upload of the key at some time, so to
+ * abort it is no error, even if the service knows it no more. An S3 service does not show what an upload was
+ * created with, so the id carries the properties that later requests need, as base64url of JSON. Most uploads
+ * have none: then a listing has the same id.
+ */
+import { checksumsInHeaders, decodeWords } from "../../http/headers.ts";
 import type { Checksums } from "../core/checksum.ts";
+import { crcOf } from "../core/crc.ts";
+import type { KeyHolder } from "../core/customer-key.ts";
 import {
   httpMetadataFields,
   httpMetadataFromHeaders,
   httpMetadataHeaders,
+  type HttpMetadata,
 } from "../core/http-metadata.ts";
 import {
   decodeObject,
@@ -13,9 +32,16 @@ import {
   joinEncoded,
   type NewObject,
 } from "../core/object-encoding.ts";
-import type { DescribedObject, EncodedObject } from "../core/operations.ts";
-import { packedHeader, unpackHeaders, type PackedObject } from "./packed-header.ts";
+import type {
+  DescribedObject,
+  EncodedObject,
+  ObjectDescription,
+  StorageClass,
+  UploadChecksum,
+} from "../core/operations.ts";
 
+/** The name of the header. */
+export const packedHeader = "x-amz-meta-ledge";
 const customPrefix = "x-amz-meta-";
 
 /** @param size of the whole object */
@@ -108,4 +134,172 @@ function serviceChecksums(headers: Pick<Headers, "get">): Checksums {
 function md5Of(etag: string, headers: Pick<Headers, "get">): Checksums {
   const encryption = headers.get("x-amz-server-side-encryption") ?? "AES256";
   return encryption === "AES256" && /^[0-9a-f]{32}$/.test(etag) ? { md5: etag } : {};
+}
+
+/** An object, as far as its headers describe it. */
+export interface PackedObject extends ObjectDescription {
+  readonly version: string;
+  /** Milliseconds since the epoch */
+  readonly uploaded: number;
+  /** All but the MD5, which is the entity tag. */
+  readonly checksums: Checksums;
+}
+
+/** The JSON of the header, without what is empty or standard. */
+type Packed = Pick<PackedObject, "version" | "uploaded"> &
+  Partial<PackedObject> & { readonly headers?: readonly string[] };
+
+/** The headers of a request that stores an object. */
+export function packHeaders(object: PackedObject): Record<string, string> {
+  const { version, uploaded, custom, storageClass, ssecKeyMd5 } = object;
+  const { md5: _, ...checksums } = object.checksums;
+  const { headers, names, others } = httpHeaders(object.http);
+  const packed: Packed = {
+    version,
+    uploaded,
+    headers: names.length > 0 ? names : undefined,
+    http: presentFields(others),
+    custom: presentFields(custom),
+    storageClass: storageClass === "Standard" ? undefined : storageClass,
+    checksums: presentFields(checksums),
+    ssecKeyMd5,
+  };
+  return { ...headers, [packedHeader]: encodeText(JSON.stringify(packed)) };
+}
+
+/** `null` for an object of another writer. */
+export function unpackHeaders(headers: Pick<Headers, "get">): PackedObject | null {
+  const packed = parsePacked(headers.get(packedHeader));
+  if (packed === null) return null;
+  const { version, uploaded, custom = {}, storageClass = "Standard", ssecKeyMd5 } = packed;
+  const named = new Set(packed.headers);
+  const http: Record<string, string | number> = { ...packed.http };
+  for (const field of httpMetadataFields) {
+    const value = named.has(field) ? headers.get(httpMetadataHeaders[field]) : null;
+    if (value !== null) http[field] = value;
+  }
+  const expires = named.has("cacheExpiry") ? headers.get("expires") : null;
+  if (expires !== null) http["cacheExpiry"] = Date.parse(expires) || 0;
+  return {
+    version,
+    uploaded,
+    http,
+    custom,
+    storageClass,
+    checksums: packed.checksums ?? {},
+    ssecKeyMd5,
+  };
+}
+
+/** A value that every service returns as it was sent. */
+const plainValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+function httpHeaders(http: HttpMetadata): {
+  headers: Record<string, string>;
+  names: string[];
+  others: HttpMetadata;
+} {
+  const headers: Record<string, string> = {};
+  const names: string[] = [];
+  const others: Record<string, string | number> = {};
+  for (const field of httpMetadataFields) {
+    const value = http[field];
+    if (value === undefined) continue;
+    if (isPlain(field, value)) {
+      headers[httpMetadataHeaders[field]] = value;
+      names.push(field);
+    } else others[field] = value;
+  }
+  const { cacheExpiry } = http;
+  if (cacheExpiry !== undefined) {
+    const text = expiresText(cacheExpiry);
+    if (text === null) others["cacheExpiry"] = cacheExpiry;
+    else {
+      headers["expires"] = text;
+      names.push("cacheExpiry");
+    }
+  }
+  return { headers, names, others };
+}
+
+function isPlain(field: keyof typeof httpMetadataHeaders, value: string): boolean {
+  // Services remove the encoding of a request from the encodings of the object.
+  const isRemoved = field === "contentEncoding" && /aws-chunked/i.test(value);
+  return plainValue.test(value) && !isRemoved;
+}
+
+/** `null` for a time that a date of HTTP cannot say: with a fraction, or without four digits of a year. */
+function expiresText(time: number): string | null {
+  const date = new Date(time);
+  const year = date.getUTCFullYear();
+  return time % 1000 === 0 && year >= 1970 && year <= 9999 ? date.toUTCString() : null;
+}
+
+function parsePacked(text: string | null): Packed | null {
+  if (text === null) return null;
+  try {
+    const packed = JSON.parse(decodeText(text)) as Partial<Packed> | null;
+    const isValid = typeof packed?.version === "string" && Number.isFinite(packed.uploaded);
+    return isValid ? (packed as Packed) : null;
+  } catch {
+    // Another writer uses the same name.
+    return null;
+  }
+}
+
+/** Text as base64url, without padding. */
+function encodeText(text: string): string {
+  let binary = "";
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** @throws an error for text that `encodeText` did not make */
+function decodeText(encoded: string): string {
+  const binary = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, (octet) => octet.charCodeAt(0));
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+}
+
+function presentFields<Fields extends object>(fields: Fields): Fields | undefined {
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+export interface UploadProperties extends KeyHolder, UploadChecksum {
+  readonly storageClass?: StorageClass;
+}
+
+interface UploadIdentity {
+  /** The id that the service knows. */
+  readonly serviceId: string;
+  /** Whether the upload is, or was, an upload of the key. */
+  readonly isIssued: boolean;
+  readonly properties: UploadProperties;
+}
+
+export function encodeUploadId(
+  key: string,
+  serviceId: string,
+  properties: UploadProperties = {},
+): string {
+  const hasNone = Object.keys(properties).length === 0;
+  const text = hasNone ? "" : encodeText(JSON.stringify(properties));
+  return `${serviceId}!${checksumOf(key, serviceId)}${text}`;
+}
+
+/** An id that is not ours may be one that the service knows. */
+export function decodeUploadId(key: string, uploadId: string): UploadIdentity {
+  const unknown = { serviceId: uploadId, isIssued: false, properties: {} };
+  const [, serviceId, checksum, text] = /^([^]*)!([0-9a-f]{8})([\w-]*)$/.exec(uploadId) ?? [];
+  if (serviceId === undefined || checksum !== checksumOf(key, serviceId)) return unknown;
+  try {
+    const properties = (text ? JSON.parse(decodeText(text)) : {}) as UploadProperties;
+    return { serviceId, isIssued: true, properties };
+  } catch {
+    return unknown;
+  }
+}
+
+function checksumOf(key: string, serviceId: string): string {
+  return crcOf("crc32", new TextEncoder().encode(`${serviceId}\n${key}`));
 }

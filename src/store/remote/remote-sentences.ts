@@ -1,5 +1,5 @@
 /** What people read when a request to an S3 service fails: what happened, why, and what to do. */
-import type { ErrorDocument } from "./error-document.ts";
+import type { ErrorDocument } from "./s3-answer.ts";
 import { remoteVariables, type RemotePlace } from "./remote-options.ts";
 import type { TransportFailure } from "./s3-transport.ts";
 

@@ -5,8 +5,12 @@ import { writeXml } from "../../http/xml.ts";
 import { compareKeys } from "../core/key.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
 import type { Result, UploadPosition } from "../core/operations.ts";
-import { RemoteUploadList } from "./remote-upload-list.ts";
-import { simulatedAnswer, simulatedConnection } from "./simulated-connection.ts";
+import type { RemoteContext } from "./remote-context.ts";
+import { listUploads } from "./remote-upload-list.ts";
+import {
+  simulatedAnswer,
+  simulatedContext,
+} from "../../../test/store/support/simulated-connection.ts";
 import type { S3Answer } from "./s3-transport.ts";
 
 /** `named`: keys are encoded, and the answer says so; `silent`: as Ceph; `ignored`: keys are plain. */
@@ -30,12 +34,8 @@ class UploadsService {
       .toSorted((a, b) => compareKeys(this.#sortText(a), this.#sortText(b)));
   }
 
-  list(): RemoteUploadList {
-    return new RemoteUploadList(
-      simulatedConnection((url) => this.#answer(url)),
-      "team/",
-      () => 0,
-    );
+  context(): RemoteContext {
+    return simulatedContext((url) => this.#answer(url));
   }
 
   /** Ceph has names such as `KEY.ID.meta`. */
@@ -76,14 +76,14 @@ class UploadsService {
 
 /** The items of all pages, in their order, and the number of the pages. */
 async function pagesOf(
-  list: RemoteUploadList,
+  remote: RemoteContext,
   { delimiter = "", limit = 1000 },
 ): Promise<{ items: string[]; pages: number }> {
   const items: string[] = [];
   let after: UploadPosition | undefined;
   for (let pages = 1; ; pages++) {
-    const request = { prefix: "u/", delimiter, limit, ...(after !== undefined && { after }) };
-    const page: Result<"listUploads"> = await list.list(request);
+    const request = { prefix: "u/", delimiter, limit, after };
+    const page: Result<"listUploads"> = await listUploads(remote, request);
     const found = [...page.uploads.map(({ key }) => key), ...page.prefixes];
     expect(found.length).toBeLessThanOrEqual(limit);
     items.push(...found.toSorted(compareKeys));
@@ -92,7 +92,7 @@ async function pagesOf(
   }
 }
 
-describe("RemoteUploadList", () => {
+describe("listUploads()", () => {
   const keys = ["t", "u/a", "u/b/1", "u/b/2", "u/b/2", "u/c", "u/c", "u/d/1", "u/e", "v"];
   const plain = ["u/a", "u/b/1", "u/b/2", "u/b/2", "u/c", "u/c", "u/d/1", "u/e"];
   const rolledUp = ["u/a", "u/b/", "u/c", "u/c", "u/d/", "u/e"];
@@ -103,8 +103,8 @@ describe("RemoteUploadList", () => {
       async (limit) => {
         for (const pageMax of [1, 2, 1000]) {
           const service = new UploadsService(keys, encoding, pageMax);
-          expect((await pagesOf(service.list(), { limit })).items).toEqual(plain);
-          const found = await pagesOf(service.list(), { limit, delimiter: "/" });
+          expect((await pagesOf(service.context(), { limit })).items).toEqual(plain);
+          const found = await pagesOf(service.context(), { limit, delimiter: "/" });
           expect(found.items).toEqual(rolledUp);
         }
       },
@@ -113,14 +113,14 @@ describe("RemoteUploadList", () => {
     it(`reads difficult keys, encoding ${encoding}`, async () => {
       const difficult = ["u/\u0001", "u/ +&<", "u/%2B", "u/+", "u/é"];
       const service = new UploadsService(difficult, encoding);
-      expect((await pagesOf(service.list(), {})).items).toEqual(difficult);
+      expect((await pagesOf(service.context(), {})).items).toEqual(difficult);
     });
   }
 
   it("skips the uploads with a prefix that is listed", async () => {
     const many = Array.from({ length: 5000 }, (_, index) => `u/b/${index}`);
     const service = new UploadsService(["u/a", ...many, `u/b/${lastCharacter}x`, "u/c"]);
-    const { items } = await pagesOf(service.list(), { delimiter: "/" });
+    const { items } = await pagesOf(service.context(), { delimiter: "/" });
     expect(items).toEqual(["u/a", "u/b/", "u/c"]);
     expect(service.requests).toBe(2);
   });
@@ -128,7 +128,7 @@ describe("RemoteUploadList", () => {
   it("ends although keys follow the last character", async () => {
     const last = ["1", "2", "3"].map((each) => `u/b/${lastCharacter}${each}`);
     const service = new UploadsService(["u/a", ...last, "u/c"], "named", 1);
-    const { items } = await pagesOf(service.list(), { delimiter: "/" });
+    const { items } = await pagesOf(service.context(), { delimiter: "/" });
     expect(items).toEqual(["u/a", "u/b/", "u/c"]);
   });
 
@@ -136,9 +136,11 @@ describe("RemoteUploadList", () => {
     for (const encoding of ["named", "silent"] as const) {
       const service = new UploadsService(["u/a-expired", "u/b", "u/b", "u/c"], encoding, 1);
       const request = { prefix: "u/", limit: 1 };
-      const page = await service.list().list({ ...request, after: { key: "u/b" } });
+      const page = await listUploads(service.context(), { ...request, after: { key: "u/b" } });
       expect(page.uploads).toMatchObject([{ key: "u/c" }]);
-      expect((await service.list().list(request)).uploads).toMatchObject([{ key: "u/b" }]);
+      expect((await listUploads(service.context(), request)).uploads).toMatchObject([
+        { key: "u/b" },
+      ]);
     }
   });
 });

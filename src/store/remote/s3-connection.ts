@@ -1,9 +1,16 @@
-/** Signed requests to one bucket of an S3 service: retries, timeouts, and errors as sentences. */
-import { canonicalQuery } from "../../http/uri.ts";
-import { discardBody, guardedBody, readStart } from "./answer-body.ts";
-import { readErrorDocument, type ErrorDocument } from "./error-document.ts";
-import { RemoteError } from "./remote-error.ts";
-import type { RemotePlace, RemoteCredentials } from "./remote-options.ts";
+/**
+ * Signed requests to one bucket of an S3 service: retries, timeouts, and errors as sentences.
+ *
+ * `fetch` resolves the segments `.` and `..` of a path, also as `%2E`. A key with such a segment has its
+ * slashes as `%2F`, so that the path has no such segment: `/bucket/a%2F..%2Fb`. A service decodes the key
+ * and finds the same text. Services differ in what they verify: some decode the path and sign slashes
+ * (Ceph), others keep `%2F`.
+ *
+ * A request is sent again after an exponential backoff with full jitter, so that clients that failed at the
+ * same time do not come back at the same time.
+ */
+import { canonicalQuery, encodeComponent } from "../../http/uri.ts";
+import type { RemoteCredentials, RemotePlace } from "./remote-options.ts";
 import {
   failureSentence,
   nameOf,
@@ -12,17 +19,29 @@ import {
   transportSentence,
   type Refusal,
 } from "./remote-sentences.ts";
-import { requestPath } from "./request-path.ts";
 import { RequestSigner } from "../../http/signature.ts";
-import { retryAfterMilliseconds, retryDelay, systemTools, type RetryTools } from "./retry.ts";
 import {
+  discardBody,
+  guardedBody,
+  readErrorDocument,
+  readStart,
+  type ErrorDocument,
+} from "./s3-answer.ts";
+import {
+  RemoteError,
   TransportError,
+  type RemoteFailure,
   type S3Answer,
   type S3Message,
   type S3Transport,
   type SizedStream,
 } from "./s3-transport.ts";
-import { verdictOf } from "./verdict.ts";
+
+const attemptsMax = 5;
+/** A request that has taken this long is not sent again. */
+const retryMillisecondsMax = 20_000;
+const firstDelayMilliseconds = 100;
+const delayMillisecondsMax = 5_000;
 
 export interface S3Request {
   readonly method: S3Message["method"];
@@ -70,14 +89,14 @@ interface FailedAttempt {
 }
 
 export class S3Connection {
-  readonly #place: RemotePlace;
+  readonly place: RemotePlace;
   readonly #transport: S3Transport;
   readonly #signer: RequestSigner;
   readonly #tools: RetryTools;
   readonly #answerMilliseconds: number;
   readonly #idleMilliseconds: number;
   readonly #host: string;
-  /** Whether the service verifies a path with slashes where the request has `%2F` (`request-path.ts`). */
+  /** Whether the service verifies a path with slashes where the request has `%2F` (see above). */
   #signsSlashes = true;
 
   constructor(
@@ -86,17 +105,13 @@ export class S3Connection {
     transport: S3Transport,
     options: S3ConnectionOptions = {},
   ) {
-    this.#place = place;
+    this.place = place;
     this.#transport = transport;
     this.#signer = new RequestSigner(credentials, place.region);
     this.#tools = { ...systemTools, ...options };
     this.#answerMilliseconds = options.answerMilliseconds ?? 30_000;
     this.#idleMilliseconds = options.idleMilliseconds ?? 60_000;
     this.#host = new URL(place.endpoint).host;
-  }
-
-  get place(): RemotePlace {
-    return this.#place;
   }
 
   /**
@@ -131,7 +146,7 @@ export class S3Connection {
   }
 
   async #attempt(request: S3Request): Promise<S3Result | FailedAttempt> {
-    const path = requestPath(this.#place.bucketName, request.key);
+    const path = requestPath(this.place.bucketName, request.key);
     const outcome = await this.#exchange(request);
     const isDenied = "isTransient" in outcome && outcome.error.status === 403;
     if (!isDenied || path.sent === path.decoded) return outcome;
@@ -175,7 +190,7 @@ export class S3Connection {
     body: Uint8Array | SizedStream | undefined,
     signal: AbortSignal,
   ): Promise<S3Message> {
-    const path = requestPath(this.#place.bucketName, key);
+    const path = requestPath(this.place.bucketName, key);
     const queryText = canonicalQuery(query);
     const signed = await this.#signer.sign(
       {
@@ -189,7 +204,7 @@ export class S3Connection {
     );
     return {
       method,
-      origin: this.#place.endpoint,
+      origin: this.place.endpoint,
       target: queryText === "" ? path.sent : `${path.sent}?${queryText}`,
       headers: signed,
       ...(body === undefined ? {} : { body }),
@@ -203,7 +218,7 @@ export class S3Connection {
       failure: (reason, cause) =>
         new RemoteError(
           "unknown",
-          `${nameOf(this.#place)} sent an incomplete answer: ${reason}. Try again.`,
+          `${nameOf(this.place)} sent an incomplete answer: ${reason}. Try again.`,
           { cause },
         ),
       end: () => abort.abort(),
@@ -215,8 +230,8 @@ export class S3Connection {
     const { failure, message } = error;
     const sentence =
       silentMilliseconds === null
-        ? transportSentence(this.#place, failure, message)
-        : silenceSentence(this.#place, silentMilliseconds);
+        ? transportSentence(this.place, failure, message)
+        : silenceSentence(this.place, silentMilliseconds);
     return {
       error: new RemoteError(failure === "lost" ? "unknown" : "unreachable", sentence, {
         cause: error,
@@ -244,12 +259,12 @@ export class S3Connection {
     }
     if (verdict === "refused") {
       const explained = request.method === "HEAD" ? await this.#explain(request, refusal) : refusal;
-      const sentence = refusalSentence(this.#place, explained);
+      const sentence = refusalSentence(this.place, explained);
       const error = new RemoteError("refused", sentence, { status: answer.status });
       return { error, isTransient: false, askedMilliseconds: null };
     }
     return {
-      error: new RemoteError(verdict, failureSentence(this.#place, refusal), {
+      error: new RemoteError(verdict, failureSentence(this.place, refusal), {
         status: answer.status,
       }),
       isTransient: true,
@@ -279,4 +294,92 @@ export class S3Connection {
       clearTimeout(timer);
     }
   }
+}
+
+/**
+ * `/bucket/key`, encoded.
+ *
+ * @returns in `decoded` the path with slashes, where `sent` has `%2F`; otherwise the same text
+ */
+export function requestPath(
+  bucketName: string,
+  key: string | undefined,
+): { readonly sent: string; readonly decoded: string } {
+  const bucket = `/${encodeComponent(bucketName)}`;
+  if (key === undefined) return { sent: bucket, decoded: bucket };
+  const segments = key.split("/").map(encodeComponent);
+  const decoded = `${bucket}/${segments.join("/")}`;
+  const hasDots = segments.some((segment) => segment === "." || segment === "..");
+  return { sent: hasDots ? `${bucket}/${segments.join("%2F")}` : decoded, decoded };
+}
+
+/** What tests replace. */
+interface RetryTools {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** From 0 to less than 1. */
+  readonly random: () => number;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+}
+
+const systemTools: RetryTools = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+};
+
+export interface Attempt {
+  /** How many attempts have failed. */
+  readonly failed: number;
+  /** Since the first attempt began. */
+  readonly elapsedMilliseconds: number;
+  /** What the service asked for (`retryAfterMilliseconds`). */
+  readonly askedMilliseconds: number | null;
+  readonly random: number;
+}
+
+/** How long to wait before the next attempt; `null` when there is no next attempt. */
+export function retryDelay(attempt: Attempt): number | null {
+  if (attempt.failed >= attemptsMax) return null;
+  const longest = Math.min(delayMillisecondsMax, firstDelayMilliseconds * 2 ** attempt.failed);
+  const delay = Math.max(attempt.random * longest, attempt.askedMilliseconds ?? 0);
+  return attempt.elapsedMilliseconds + delay > retryMillisecondsMax ? null : delay;
+}
+
+/**
+ * Reads `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date.
+ *
+ * @returns at most the longest delay of a retry; `null` for no header, or for another text
+ */
+export function retryAfterMilliseconds(header: string | null, now: number): number | null {
+  if (header === null) return null;
+  const text = header.trim();
+  const delay = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(delay) ? null : Math.min(Math.max(delay, 0), delayMillisecondsMax);
+}
+
+/** Codes of status 400 that concern the connection. The others of 400 are results of a request. */
+const refusedCodes = new Set([
+  "AuthorizationHeaderMalformed",
+  "AuthorizationQueryParametersError",
+  "ExpiredToken",
+  "IllegalLocationConstraintException",
+  "InvalidBucketName",
+  "InvalidRegionName",
+  "InvalidToken",
+  "NoSuchBucket",
+  "TokenRefreshRequired",
+]);
+
+/**
+ * `result`: the caller decides. `unreachable`: the service has not executed the request and can do so
+ * later.
+ */
+function verdictOf({ status, document, isForeign }: Refusal): RemoteFailure | "result" {
+  if (status === 408 || status === 429 || status === 503) return "unreachable";
+  if (status === 400 && document?.code === "RequestTimeout") return "unreachable";
+  // 507: there is no space on the device, and a later attempt is no better.
+  if (status >= 500 && status !== 501 && status !== 507) return "unknown";
+  if (status < 400 || [401, 403, 405, 501, 507].includes(status)) return "refused";
+  return isForeign || refusedCodes.has(document?.code ?? "") ? "refused" : "result";
 }

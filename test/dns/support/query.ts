@@ -11,7 +11,13 @@ import type { QuerySource } from "../../../src/dns/answer/query.ts";
 import { Responder, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
 import type { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 
-export const plainEdns = { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] };
+export const plainEdns = {
+  udpBytesMax: 1232,
+  version: 0,
+  dnssecOk: false,
+  compactOk: false,
+  options: [],
+};
 
 export function composeQuery(question: string | null, changes: Partial<Message> = {}): Uint8Array {
   const [name, type] = question?.split(" ") ?? [];

@@ -110,6 +110,6 @@ export function ask(zones: ServedZones, question: string, options: AskOptions = 
     { name: encodeName(name!), type: typeCode(type!)!, class: options.class ?? 1 },
     { zones, external, nowSeconds },
   );
-  if (!isExternalNeeded(made)) return describeAnswer(made);
-  return [`needs ${made.question.name} ${made.question.type}`];
+  if (isExternalNeeded(made)) return [`needs ${made.question.name} ${made.question.type}`];
+  return "kind" in made ? [made.kind] : describeAnswer(made);
 }

@@ -1,10 +1,12 @@
 /** Signed zones, and the check of the signatures in a response by Node's crypto. */
 import { createPublicKey, verify } from "node:crypto";
 import { AnswerSigner } from "../../../src/dns/dnssec/answer-signer.ts";
-import { keyTag } from "../../../src/dns/dnssec/key-tag.ts";
+import {
+  keyTagOf,
+  type SignatureFault,
+  type ZoneSigning,
+} from "../../../src/dns/dnssec/zone-signing.ts";
 import { decodeSignature, signedOctets } from "../../../src/dns/dnssec/signature.ts";
-import type { SignatureFault } from "../../../src/dns/dnssec/signature-fault.ts";
-import type { ZoneSigning } from "../../../src/dns/dnssec/zone-signing.ts";
 import { formatData, typeName } from "../../../src/dns/record/presentation.ts";
 import type { ResponderOptions } from "../../../src/dns/answer/responder.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
@@ -41,8 +43,8 @@ export const signedText = `
   unsigned   300 NS    ns.example.net.
 `;
 
-export function nodeSigner(options: { synthesisedPerSecond?: number } = {}): AnswerSigner {
-  return new AnswerSigner({ sign: signRecordSet, ...options });
+export function nodeSigner(): AnswerSigner {
+  return new AnswerSigner({ sign: signRecordSet });
 }
 
 export async function makeSigning(
@@ -101,7 +103,7 @@ export function checkSignatures(
     const { fields, signature } = found;
     const { labels } = fields;
     const signer = formatName(fields.signerName);
-    const key = keys.find((each) => each.name === signer && keyTag(each.data) === fields.keyTag);
+    const key = keys.find((each) => each.name === signer && keyTagOf(each.data) === fields.keyTag);
     const data = members.map((member) => member.data);
     // RFC 4035 section 2.2: the TTL of a set is not above the signed TTL.
     if (members.some(({ ttlSeconds }) => ttlSeconds > fields.originalTtlSeconds)) {

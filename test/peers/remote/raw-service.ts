@@ -1,6 +1,6 @@
 /** Single signed requests to an S3 service, without retries, for measurements. */
 import { createHttpTransport } from "../../../src/store/node/http-transport.ts";
-import { readErrorDocument } from "../../../src/store/remote/error-document.ts";
+import { readErrorDocument } from "../../../src/store/remote/s3-answer.ts";
 import type { RemoteCredentials } from "../../../src/store/remote/remote-options.ts";
 import { RequestSigner } from "../../../src/http/signature.ts";
 import type { S3Message } from "../../../src/store/remote/s3-transport.ts";

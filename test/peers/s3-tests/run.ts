@@ -1,9 +1,9 @@
 /**
  * Runs ceph/s3-tests against `ledge s3` and compares the results with `expectations.json`.
  *
- *     LEDGE_S3_TESTS=/path/to/s3-tests npm run test:ceph [-- -k PATTERN]
+ *     LEDGE_S3_TESTS=/path/to/s3-tests npx node test/peers/s3-tests/run.ts [-k PATTERN]
  *
- * The suite is not part of this repository. Without the variable it is cloned from its public address.
+ * The suite is not part of this repository; `test/peers/install.sh` installs what it needs. Without the variable, the suite is cloned from its public address.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { expect } from "vitest";
 import { createHttpTransport } from "../../../src/store/node/http-transport.ts";
-import type { RemoteError } from "../../../src/store/remote/remote-error.ts";
+import type { RemoteError } from "../../../src/store/remote/s3-transport.ts";
 import type { RemoteCredentials, RemotePlace } from "../../../src/store/remote/remote-options.ts";
 import {
   S3Connection,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { build, type Rolldown } from "vite";
-import { OwnRuntime } from "../../../src/base/own-runtime.ts";
+import { OwnRuntime } from "../../../src/state/own-runtime.ts";
 import type { RemoteCredentials, RemotePlace } from "../../../src/store/remote/remote-options.ts";
 
 /** What the script is asked to send. */

@@ -4,11 +4,11 @@ import type { RunningS3 } from "../../../dist/index.js";
 import { createHttpTransport } from "../../../src/store/node/http-transport.ts";
 import type { Method } from "../../../src/store/core/methods.ts";
 import type { Content, Request, Result } from "../../../src/store/core/operations.ts";
-import { RemoteBucket, type RemoteBucketOptions } from "../../../src/store/remote/remote-bucket.ts";
-import type { RemoteFeatures } from "../../../src/store/remote/remote-features.ts";
+import { RemoteBucket } from "../../../src/store/remote/remote-bucket.ts";
+import type { RemoteFeatures } from "../../../src/store/remote/remote-options.ts";
 import { S3Connection } from "../../../src/store/remote/s3-connection.ts";
 import type { S3Transport } from "../../../src/store/remote/s3-transport.ts";
-import type { Spool } from "../../../src/store/remote/spool.ts";
+import type { Spool } from "../../../src/store/remote/remote-context.ts";
 
 /** What our own API honours. */
 export const allFeatures: RemoteFeatures = {
@@ -51,10 +51,16 @@ export function openRemote(
   bucketName: string,
   {
     around = (transport) => transport,
-    ...options
-  }: Partial<RemoteBucketOptions> & { around?: (transport: S3Transport) => S3Transport } = {},
+    features = allFeatures,
+    prefix = "",
+    now = () => Date.now(),
+  }: {
+    readonly around?: (transport: S3Transport) => S3Transport;
+    readonly features?: RemoteFeatures;
+    readonly prefix?: string;
+    readonly now?: () => number;
+  } = {},
 ): RemoteStore {
-  const prefix = options.prefix ?? "";
   const transport = createHttpTransport();
   const connection = new S3Connection(
     {
@@ -68,7 +74,7 @@ export function openRemote(
     around(transport.send),
   );
   const spool = new MemorySpool();
-  const bucket = new RemoteBucket({ connection, features: allFeatures, spool, ...options, prefix });
+  const bucket = new RemoteBucket({ connection, features, spool, now });
   return { bucket, spool, close: () => transport.close() };
 }
 

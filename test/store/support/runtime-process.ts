@@ -3,7 +3,7 @@
  * arguments say: runtime-process.ts FOLDER exit|throw|wait [listen]
  */
 import { join } from "node:path";
-import { OwnRuntime } from "../../../src/base/own-runtime.ts";
+import { OwnRuntime } from "../../../src/state/own-runtime.ts";
 import type { ProcessIdentity } from "../../../src/base/processes.ts";
 
 const [folder = "", end, listen] = process.argv.slice(2);

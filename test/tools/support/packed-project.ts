@@ -2,7 +2,7 @@
  * A project outside of the repository, with the package as npm would publish it.
  *
  * The other packages (vitest, the pool, wrangler) are links to the repository's `node_modules`, so
- * these tests need no network. `npm run test:matrix` installs them.
+ * these tests need no network. `npx node test/tools/matrix.ts` installs them.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {

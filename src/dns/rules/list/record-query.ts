@@ -1,6 +1,6 @@
 /** The query parameters of a record list: filters, order and page. */
 import type { ReportProblem } from "../../record/problem.ts";
-import { toAsciiName } from "../../record/punycode.ts";
+import { toAsciiName } from "../../record/record-name.ts";
 import { readChoice, readPage, type Page, type QueryParameters } from "./page.ts";
 
 /** Deviation: larger pages are reduced to `max`, which fits in a call between two isolates. */

@@ -1,6 +1,6 @@
 /** The query parameters of the zone list: filters and page. */
 import { problem, type ReportProblem } from "../../record/problem.ts";
-import { toAsciiName } from "../../record/punycode.ts";
+import { toAsciiName } from "../../record/record-name.ts";
 import type { Account } from "../account.ts";
 import { readChoice, readPage, type Page, type QueryParameters } from "./page.ts";
 import { matches, type Match } from "./record-query.ts";

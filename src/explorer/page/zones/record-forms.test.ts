@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recordTypes } from "../../../dns/record/registry.ts";
+import { recordTypes } from "../../../dns/record/types.ts";
 import { acceptRecord, type RecordRules } from "../../../dns/rules/accept-record.ts";
 import { describeRecord } from "../../../dns/rules/record-json.ts";
 import type { DnsRecord } from "../../api/zones-api.ts";

@@ -11,7 +11,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseSync } from "node:sqlite";
-import { loadSqlite } from "../../../base/file-lock.ts";
+import { loadSqlite } from "../../../state/lock.ts";
 
 const namespaceKey = "ledge-store-bucket";
 

@@ -14,7 +14,7 @@ export interface TrialResult {
 
 export const packages = Object.keys(testedVersions) as (keyof typeof testedVersions)[];
 
-const [begin, end] = ["<!-- versions: npm run test:matrix -->", "<!-- /versions -->"];
+const [begin, end] = ["<!-- versions: npx node test/tools/matrix.ts -->", "<!-- /versions -->"];
 
 /** Returns the page with the table of these results. */
 export function withTable(page: string, results: readonly TrialResult[]): string {

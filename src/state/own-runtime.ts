@@ -1,0 +1,186 @@
+/**
+ * A runtime that Ledge starts itself: workerd with a configuration file, without Miniflare.
+ *
+ * The owner of a folder needs a runtime without a script. Miniflare would be most of its cost: to
+ * load Miniflare takes half a second of processor time.
+ *
+ * The runtime listens at Unix sockets only. workerd is started again when it ends by itself.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Config } from "miniflare";
+import { capnpText, workerdConfigFile } from "../base/capnp-text.ts";
+import { writeWhole } from "./owner.ts";
+import { removeSocket } from "./sockets.ts";
+import { workerdPath } from "../base/miniflare.ts";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
+import { identityOf, ownConfigName, type ProcessIdentity } from "../base/processes.ts";
+
+export interface OwnRuntimeOptions {
+  /** Where the configuration file is while workerd starts: a folder that this process owns. */
+  readonly folder: string;
+  readonly config: Pick<Config, "services"> & { readonly sockets: readonly OwnSocket[] };
+  /** Called for each process of workerd, before the process opens anything. */
+  readonly onStart: (runtime: ProcessIdentity) => void;
+  /** Called for each process, when it listens at all sockets. */
+  readonly onListen: () => void;
+  /** Receives the lines that the workers print. */
+  readonly onOutput: (line: string) => void;
+}
+
+interface OwnSocket {
+  readonly name: string;
+  readonly path: string;
+  readonly service: { readonly name: string; readonly entrypoint?: string };
+}
+
+/** workerd writes a line of JSON to this pipe when it listens at a socket. */
+const controlPipe = 3;
+/** Between two attempts to start a workerd that does not start again. */
+const retryMilliseconds = 1_000;
+
+export class OwnRuntime {
+  readonly #options: OwnRuntimeOptions;
+  #process: ChildProcess | undefined;
+  #isStopped = false;
+
+  private constructor(options: OwnRuntimeOptions) {
+    this.#options = options;
+  }
+
+  /** Starts workerd, and returns when it listens at all sockets. */
+  static async start(options: OwnRuntimeOptions): Promise<OwnRuntime> {
+    const runtime = new OwnRuntime(options);
+    await runtime.#launch();
+    return runtime;
+  }
+
+  /** Returns when workerd has ended. A write that was acknowledged is on the disk. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const running = this.#process;
+    if (running === undefined) return;
+    const exited = hasExited(running) ? undefined : once(running, "exit");
+    running.kill("SIGKILL");
+    await exited;
+  }
+
+  async #launch(): Promise<void> {
+    const { folder, config, onStart, onListen, onOutput } = this.#options;
+    const path = join(folder, ownConfigName);
+    writeWhole(path, configText(config));
+    // A workerd that was killed before its socket got another name has left the socket.
+    for (const socket of config.sockets) removeSocket(socket.path);
+    try {
+      const child = startWorkerd(path);
+      this.#process = child;
+      const ended = once(child, "close");
+      const startLines: string[] = [];
+      let pass = (line: string): void => void startLines.push(line);
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface(stream as Readable).on("line", (line) => pass(line));
+      }
+      if (child.pid !== undefined) onStart(identityOf(child.pid));
+      const first = await Promise.race([listening(child, config.sockets.length), ended]);
+      if (first !== "listening") throw new Error(startFailure(startLines));
+      for (const line of startLines) onOutput(line);
+      pass = onOutput;
+      void ended.then(() => this.#restart());
+      onListen();
+    } catch (error) {
+      this.#process?.kill("SIGKILL");
+      throw error;
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+
+  async #restart(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        return await this.#launch();
+      } catch (error) {
+        if (this.#isStopped) return;
+        this.#options.onOutput((error as Error).message);
+        await delay(retryMilliseconds, undefined, { ref: false });
+      }
+    }
+  }
+}
+
+function configText({ services, sockets }: OwnRuntimeOptions["config"]): string {
+  const config = {
+    services,
+    sockets: sockets.map(({ path, ...socket }) => ({
+      ...socket,
+      address: `unix:${path}`,
+      http: {},
+    })),
+  };
+  return workerdConfigFile(capnpText(config));
+}
+
+function startWorkerd(configPath: string): ChildProcess {
+  keepRuntimeFilesPrivate();
+  const child = spawn(workerdPath(), ["serve", `--control-fd=${controlPipe}`, configPath], {
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    windowsHide: true,
+    env: { ...process.env, TZ: "UTC" },
+  });
+  endWithThisProcess(child);
+  return child;
+}
+
+/** Never settles if workerd ends before it listens at all sockets. */
+function listening(child: ChildProcess, count: number): Promise<"listening"> {
+  let listeners = 0;
+  return new Promise((resolve) => {
+    createInterface(child.stdio[controlPipe] as Readable).on("line", (line) => {
+      const { event } = JSON.parse(line) as { readonly event: string };
+      if (event === "listen" && ++listeners === count) resolve("listening");
+    });
+  });
+}
+
+function startFailure(lines: readonly string[]): string {
+  const reason = lines.length === 0 ? "It has printed nothing." : lines.join("\n");
+  return `The runtime (workerd) does not start. ${reason}`;
+}
+
+function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+const running = new Set<ChildProcess>();
+/** The signals that end a process, with their numbers. */
+const endSignals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
+
+/** workerd does not notice the end of its parent. */
+function endWithThisProcess(child: ChildProcess): void {
+  if (running.size === 0) {
+    process.on("exit", killRunning);
+    for (const signal of Object.keys(endSignals)) process.on(signal, endBySignal);
+  }
+  running.add(child);
+  child.once("exit", () => {
+    running.delete(child);
+    if (running.size > 0) return;
+    process.off("exit", killRunning);
+    for (const signal of Object.keys(endSignals)) process.off(signal, endBySignal);
+  });
+}
+
+function killRunning(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+/** Without a listener Node would end by itself, and another listener decides what the signal does. */
+function endBySignal(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return;
+  process.exit(128 + endSignals[signal as keyof typeof endSignals]);
+}
