@@ -46,7 +46,7 @@ function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): User
 export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-remote-binding", "src/store/binding/remote.ts"),
-  workerdModule("store-bucket", "src/store/endpoint/index.ts"),
+  workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   workerdModule("dns-api-proxy", "worker/api-proxy.ts"),
   {

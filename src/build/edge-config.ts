@@ -8,7 +8,7 @@
  * Secrets are not in the configuration: workerd reads them from its environment when it starts.
  */
 import { EmbeddedFile, indentedCapnpText, workerdConfigFile } from "../base/capnp-text.ts";
-import type { BucketSettings } from "../store/core/bucket-settings.ts";
+import type { BucketSettings } from "../store/core/operations.ts";
 import type { RemoteFeatures, RemotePlace } from "../store/remote/remote-options.ts";
 import type { ObjectClass } from "./durable-objects.ts";
 import type { ScriptBundle, ScriptModule, UploadedBinding } from "./script-bundle.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../test/support/error-of.ts";
 import { UserError } from "../base/user-error.ts";
-import { failEffect, makeStoreFault } from "../store/core/store-fault.ts";
+import { failEffect, makeStoreFault } from "../store/core/fault.ts";
 import { parseFaultSpec } from "./fault-spec.ts";
 
 describe("parseFaultSpec()", () => {

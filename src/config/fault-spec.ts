@@ -28,7 +28,7 @@ import {
   parseBucketFault,
   toStoreFault,
 } from "../store/config/bucket-fault-spec.ts";
-import type { StoreFault } from "../store/core/store-fault.ts";
+import type { StoreFault } from "../store/core/fault.ts";
 
 export type ParsedFault =
   | { readonly subject: "dns"; readonly fault: QueryFaultInput }

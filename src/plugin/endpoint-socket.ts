@@ -1,5 +1,5 @@
 /**
- * The socket of the store's endpoint (`store/endpoint`) in a runtime.
+ * The socket of the store's endpoint (`store/bucket/endpoint.ts`) in a runtime.
  *
  * Miniflare opens sockets for workers that its options name, and a plugin can change the options
  * before Miniflare reads them.

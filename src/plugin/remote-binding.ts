@@ -13,7 +13,7 @@ import { makePrivateFolder } from "../base/private-files.ts";
 import { removeLeftFolders } from "../base/process-folders.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { remotePlace, type ProjectRemote } from "../store/config/remotes.ts";
-import type { BucketSettings } from "../store/core/bucket-settings.ts";
+import type { BucketSettings } from "../store/core/operations.ts";
 import { requireRemote } from "../store/node/required-remotes.ts";
 import { pluginName } from "./store-services.ts";
 

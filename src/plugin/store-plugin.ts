@@ -24,7 +24,7 @@ import {
   hasRpc,
   isStoreFlag,
 } from "../store/config/store-buckets.ts";
-import type { BucketSettings } from "../store/core/bucket-settings.ts";
+import type { BucketSettings } from "../store/core/operations.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
 import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";

@@ -8,7 +8,7 @@ import { hasRuntimeSockets } from "../state/sockets.ts";
 import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { fullDeviceText, requireUsableFolder, storeNeeds } from "../state/folder.ts";
-import { bucketFolder } from "../store/core/blob-name.ts";
+import { bucketFolder } from "../store/core/content.ts";
 import {
   bucketClass,
   bucketsModule,

@@ -4,7 +4,7 @@
  * The signature has been verified before; the body has not been read. A verb reads the body only
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
-import { ConnectionLostError } from "../store/core/connection-lost.ts";
+import { ConnectionLostError } from "../store/core/fault.ts";
 import type { FormFields } from "./form-fields.ts";
 import { preflightResponse, corsResponseHeaders } from "./cors-rules.ts";
 import { routeRequest, type Verb } from "./route.ts";

@@ -15,9 +15,9 @@ import {
   type ChecksumType,
   type ExpectedChecksum,
   type S3ChecksumAlgorithm,
+  resolveUploadChecksum,
+  type UploadChecksum,
 } from "../store/core/checksum.ts";
-import type { UploadChecksum } from "../store/core/operations.ts";
-import { resolveUploadChecksum } from "../store/core/upload-checksum.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers } from "./s3-request.ts";
 

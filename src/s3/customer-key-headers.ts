@@ -2,8 +2,8 @@
  * The key of a customer in headers (SSE-C): `x-amz-server-side-encryption-customer-*`, and the same
  * names with `copy-source` for the source of a copy. The texts are those of the deployed service.
  */
-import { customerKeyBytes, type KeyHolder } from "../store/core/customer-key.ts";
-import { md5 } from "../store/core/md5.ts";
+import { customerKeyBytes, type KeyHolder } from "../store/core/metadata.ts";
+import { md5 } from "../store/core/hash.ts";
 import { hexToBase64 } from "../http/headers.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers } from "./s3-request.ts";

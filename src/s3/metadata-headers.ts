@@ -5,7 +5,7 @@ import {
   httpMetadataHeaders,
   type CustomMetadata,
   type HttpMetadata,
-} from "../store/core/http-metadata.ts";
+} from "../store/core/metadata.ts";
 import type { ObjectDescription, ObjectRecord, StorageClass } from "../store/core/operations.ts";
 import { parseCustomerKey } from "./customer-key-headers.ts";
 import { decodeWords, encodeWords } from "../http/headers.ts";

@@ -1,6 +1,6 @@
 /** The responses of GET and HEAD: an object, one range of it, or one part of it. */
 import type { DescribedObject } from "../store/core/operations.ts";
-import { allChecksums } from "../store/core/s3-checksums.ts";
+import { allChecksums } from "../store/core/object.ts";
 import { partNumberMax } from "../store/core/limits.ts";
 import { checksumHeaders } from "../http/headers.ts";
 import { customerKeyHeaders } from "./customer-key-headers.ts";

@@ -4,7 +4,7 @@
  */
 import type { ByteRange } from "../store/core/byte-range.ts";
 import type { ChecksumAlgorithm, Checksums } from "../store/core/checksum.ts";
-import type { Method } from "../store/core/methods.ts";
+import type { Method } from "../store/core/errors.ts";
 import type { Content, DescribedObject, Request, Result } from "../store/core/operations.ts";
 import type { CorsRule } from "./cors-rules.ts";
 import type { S3Content } from "./s3-request.ts";

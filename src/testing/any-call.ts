@@ -1,5 +1,5 @@
 /** A call of a bucket or of another binding, as `calls` of `ledge/test` has them. */
-import type { Call } from "../store/core/recorded-call.ts";
+import type { Call } from "../store/core/fault.ts";
 import { describePlannedCall, type BindingCall } from "./binding-call.ts";
 
 /** Without these, no field of one kind of call could be read before its kind is known. */

@@ -6,7 +6,7 @@
  *                                                             │ does a fault hit the call? (pool-session.ts)
  *                                                             └ the call is recorded
  */
-import { delay, neverContinue } from "../store/client/fault-effects.ts";
+import { delay, neverContinue } from "../store/client/failure.ts";
 import { isNone, type BindingCall, type BindingKind, type PlannedCall } from "./binding-call.ts";
 import { errorOf } from "./binding-error.ts";
 import type { InjectedBindingFault } from "./binding-fault.ts";

@@ -1,6 +1,6 @@
 /** The errors of KV, D1, R2, caches and Durable Objects that a test injects, as the deployed service has them. */
-import { connectionLost } from "../store/client/fault-effects.ts";
-import { failEffect } from "../store/core/store-fault.ts";
+import { connectionLost } from "../store/client/failure.ts";
+import { failEffect } from "../store/core/fault.ts";
 import type { PlannedCall } from "./binding-call.ts";
 
 /** What a fault does to a call. */

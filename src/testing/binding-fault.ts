@@ -4,7 +4,7 @@
  *     faults.fail({ binding: "DB", sql: /INSERT/ }) ─▶ makeBindingFault ─▶ ArmedBindingFault.hit(call)
  *
  * The script's isolate decides and applies them (`binding-calls.ts`), because Miniflare serves these
- * bindings. The store applies the faults of buckets (`store/core/store-fault.ts`).
+ * bindings. The store applies the faults of buckets (`store/core/fault.ts`).
  */
 import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../base/fault-schedule.ts";
 import { nearest } from "../base/nearest.ts";
 import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
-import { checkFields, showFault, type UnusedFault } from "../store/core/store-fault.ts";
+import { checkFields, showFault, type UnusedFault } from "../store/core/fault.ts";
 import {
   bindingMethods,
   describePlannedCall,

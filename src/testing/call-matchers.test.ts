@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Call } from "../store/core/recorded-call.ts";
+import type { Call } from "../store/core/fault.ts";
 import type { BindingCall } from "./binding-call.ts";
 import { callMatchers } from "./call-matchers.ts";
 

@@ -1,5 +1,5 @@
 /** Matchers for the calls of buckets and other bindings: `expect(calls).toHavePut("a.png")`. */
-import type { CallMethod } from "../store/core/recorded-call.ts";
+import type { CallMethod } from "../store/core/fault.ts";
 import { showCall, type AnyCall } from "./any-call.ts";
 import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
 

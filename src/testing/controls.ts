@@ -3,11 +3,16 @@
  * bindings of the script. `StoreControl` (`store/bucket/store-control.ts`) and `DnsApi`
  * (`worker/index.ts`) implement them; tests call them through RPC stubs.
  */
-import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
-import type { Call } from "../store/core/recorded-call.ts";
+import type {
+  FixtureObject,
+  SeedObject,
+  Call,
+  InjectedFault,
+  StoreFault,
+  UnusedFault,
+} from "../store/core/fault.ts";
 import type { PoolSession } from "./pool-session.ts";
 import type { StateControl } from "./state-control.ts";
-import type { InjectedFault, StoreFault, UnusedFault } from "../store/core/store-fault.ts";
 
 export const controlBinding = "LEDGE_STORE_CONTROL";
 export const dnsBinding = "LEDGE_DNS";
@@ -27,7 +32,7 @@ interface StoreControlStub {
   unusedFaults(): Promise<readonly UnusedFault[]>;
   watchCalls(): Promise<void>;
   calls(): Promise<readonly Call[]>;
-  /** The next calls of the other workers of the runtime: `store/bucket/call-feed.ts` */
+  /** The next calls of the other workers of the runtime: `store/bucket/test-session.ts` */
   nextCalls(): Promise<readonly Call[]>;
   /** Resolves to an error message, or to `null`. */
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;

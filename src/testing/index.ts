@@ -9,9 +9,9 @@ import { queryMatchers, type QueryMatchers } from "./query-matchers.ts";
 import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
-export type { Call, CallMethod } from "../store/core/recorded-call.ts";
+export type { Call, CallMethod } from "../store/core/fault.ts";
 export type { Duration } from "../base/duration.ts";
-export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/store-fault.ts";
+export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/fault.ts";
 export type { AnyCall } from "./any-call.ts";
 export type { BindingCall, BindingKind } from "./binding-call.ts";
 export type { BindingFaultEffect } from "./binding-error.ts";

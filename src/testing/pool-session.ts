@@ -4,7 +4,7 @@
  * It has the isolation layers of the runtime (`isolation-layers.ts`). When a layer is closed, its faults and
  * its moves of the time end. `store/bucket/test-session.ts` is the same for the store.
  */
-import type { UnusedFault } from "../store/core/store-fault.ts";
+import type { UnusedFault } from "../store/core/fault.ts";
 import type { PlannedCall } from "./binding-call.ts";
 import {
   makeBindingFault,

@@ -8,9 +8,9 @@
  */
 import * as pool from "cloudflare:test-internal";
 import { env } from "cloudflare:workers";
-import type { CallObserver } from "../store/client/call-observer.ts";
-import { describeCall, type Call } from "../store/core/recorded-call.ts";
-import { faultOf, outcomeIn } from "../store/transport/message.ts";
+import type { CallObserver } from "../store/client/bucket-calls.ts";
+import { describeCall, type Call } from "../store/core/fault.ts";
+import { faultOf, outcomeIn } from "../store/client/message.ts";
 import type { AnyCall } from "./any-call.ts";
 import { describePlannedCall, type BindingKind } from "./binding-call.ts";
 import { BindingCalls } from "./binding-calls.ts";

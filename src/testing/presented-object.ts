@@ -1,5 +1,5 @@
 /** Objects as assertions and inline snapshots show them: readable, and the same in every run. */
-import type { FixtureObject } from "../store/core/fixture.ts";
+import type { FixtureObject } from "../store/core/fault.ts";
 
 export interface PresentedObject {
   /** The content as text, or a description of bytes that are not text */

@@ -4,9 +4,19 @@
  * The class is the same for tests beside the script in workerd (`ledge/test`, `index.ts`) and for
  * tests in Node (`node.ts`).
  */
-import type { SeedObject } from "../store/core/fixture.ts";
+import {
+  type SeedObject,
+  type Call,
+  describeFaults,
+  describeInjectedFault,
+  failEffect,
+  makeStoreFault,
+  slowEffect,
+  type FaultEffect,
+  type FaultTarget,
+  type InjectedFault,
+} from "../store/core/fault.ts";
 import type { StoreHTTPMetadata, StoreStorageClass } from "../types/store.ts";
-import type { Call } from "../store/core/recorded-call.ts";
 import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
 import { toMilliseconds, type Duration } from "../base/duration.ts";
@@ -16,16 +26,6 @@ import {
   type BindingFaultTarget,
   type InjectedBindingFault,
 } from "./binding-fault.ts";
-import {
-  describeFaults,
-  describeInjectedFault,
-  failEffect,
-  makeStoreFault,
-  slowEffect,
-  type FaultEffect,
-  type FaultTarget,
-  type InjectedFault,
-} from "../store/core/store-fault.ts";
 import { IsolationLayers } from "./isolation-layers.ts";
 import { presentObject, type PresentedObject } from "./presented-object.ts";
 

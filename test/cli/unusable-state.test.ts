@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createProject } from "../support/dev-process.ts";
-import { formatVersion } from "../../src/store/core/database-format.ts";
+import { formatVersion } from "../../src/store/core/errors.ts";
 import { runInProcess } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 

@@ -68,7 +68,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "damage",
     effect: "every hash of a file is accepted",
-    file: "src/store/content/content-verifier.ts",
+    file: "src/store/client/blob-directory.ts",
     original: "if (actualMd5 === md5) continue;",
     replacement: "if (actualMd5.length === md5.length) continue;",
   },
@@ -112,7 +112,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "readers",
     effect: "a reader opens the first file of its object only",
-    file: "src/store/content/opened-slices.ts",
+    file: "src/store/bucket/content-joiner.ts",
     original: "if (start > 0 && handlesOpen + some.length > handlesMax) return;",
     replacement: "if (start >= 0) return;",
   },

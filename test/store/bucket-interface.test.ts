@@ -1,6 +1,6 @@
 /** Operations of the bucket's object that the binding does not use. */
 import { describe, expect, it } from "vitest";
-import type { Method } from "../../src/store/core/methods.ts";
+import type { Method } from "../../src/store/core/errors.ts";
 import type { Request, Result } from "../../src/store/core/operations.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";

@@ -1,7 +1,7 @@
 /** A bucket on an S3 service, executed in Node: the service is our own S3-compatible API. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Method } from "../../src/store/core/methods.ts";
-import { decodeObject } from "../../src/store/core/object-encoding.ts";
+import type { Method } from "../../src/store/core/errors.ts";
+import { decodeObject } from "../../src/store/core/object.ts";
 import type { DescribedObject, Request, Result } from "../../src/store/core/operations.ts";
 import type { RemoteObject } from "../../src/store/remote/remote-reads.ts";
 import { useS3Service } from "../support/s3-services.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { StoreError } from "../../src/store/core/errors.ts";
-import { decodeObject } from "../../src/store/core/object-encoding.ts";
+import { decodeObject } from "../../src/store/core/object.ts";
 import type { ClientBucket, FoundObject } from "../../src/store/node/client-bucket.ts";
 import { StoreClient } from "../../src/store/node/store-client.ts";
 import { useS3 } from "../s3/support/running-s3.ts";

@@ -1,7 +1,7 @@
 /** A remote bucket whose requests and answers get lost: nothing is lost, and nothing happens twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Method } from "../../src/store/core/methods.ts";
-import { decodeObject, decodeObjects } from "../../src/store/core/object-encoding.ts";
+import type { Method } from "../../src/store/core/errors.ts";
+import { decodeObject, decodeObjects } from "../../src/store/core/object.ts";
 import type { Request, Result } from "../../src/store/core/operations.ts";
 import {
   TransportError,

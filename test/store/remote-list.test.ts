@@ -1,6 +1,6 @@
 /** Listings of a bucket on an S3 service: the service is our own S3-compatible API. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { decodeObject, decodeObjects } from "../../src/store/core/object-encoding.ts";
+import { decodeObject, decodeObjects } from "../../src/store/core/object.ts";
 import type {
   DescribedObject,
   ListRequest,

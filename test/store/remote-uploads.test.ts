@@ -2,9 +2,9 @@
 import { crc32 } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uploadLifetimeMilliseconds } from "../../src/store/core/limits.ts";
-import type { Method } from "../../src/store/core/methods.ts";
+import type { Method } from "../../src/store/core/errors.ts";
 import { multipartEtag, type PartReference } from "../../src/store/core/multipart.ts";
-import { decodeObject } from "../../src/store/core/object-encoding.ts";
+import { decodeObject } from "../../src/store/core/object.ts";
 import type { Request, Result } from "../../src/store/core/operations.ts";
 import { isOwnService, useS3Service } from "../support/s3-services.ts";
 import {

@@ -1,12 +1,15 @@
 /** Operations of a bucket that only the S3-compatible interface uses, beside calls of the binding. */
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Checksums, S3ChecksumAlgorithm } from "../../src/store/core/checksum.ts";
+import type {
+  Checksums,
+  S3ChecksumAlgorithm,
+  UploadChecksum,
+} from "../../src/store/core/checksum.ts";
 import type { Conditional } from "../../src/store/core/conditional.ts";
-import { crcOf } from "../../src/store/core/crc.ts";
+import { crcOf } from "../../src/store/core/hash.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
-import { decodeObject } from "../../src/store/core/object-encoding.ts";
-import type { UploadChecksum } from "../../src/store/core/operations.ts";
+import { decodeObject } from "../../src/store/core/object.ts";
 import type { FoundObject } from "../../src/store/node/client-bucket.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { shareStoreClient } from "./support/shared-store-client.ts";

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, vi } from "vitest";
-import { formatVersion } from "../../src/store/core/database-format.ts";
+import { formatVersion } from "../../src/store/core/errors.ts";
 import { RowSeals } from "../../src/store/core/row-seal.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";

@@ -7,14 +7,14 @@ import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ChecksumAlgorithm } from "../../src/store/core/checksum.ts";
-import { crcOf } from "../../src/store/core/crc.ts";
+import { crcOf } from "../../src/store/core/hash.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
 import {
   failEffect,
   makeStoreFault,
   type FaultEffect,
   type StoreFault,
-} from "../../src/store/core/store-fault.ts";
+} from "../../src/store/core/fault.ts";
 import type { ClientBucket, FoundObject } from "../../src/store/node/client-bucket.ts";
 import type { StoreClient } from "../../src/store/node/store-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";

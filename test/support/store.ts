@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
-import { isDatabaseMark, isPartialMark } from "../../src/store/core/blob-name.ts";
+import { isDatabaseMark, isPartialMark } from "../../src/store/core/content.ts";
 import { controlEntry, worker } from "./worker.ts";
 
 /** The methods of a binding of type `store_control`. */

@@ -29,11 +29,11 @@ import {
   type ChecksumAlgorithm,
   type Checksums,
   type S3ChecksumAlgorithm,
+  s3ChecksumAlgorithms,
 } from "../../store/core/checksum.ts";
-import { httpMetadataFields } from "../../store/core/http-metadata.ts";
+import { httpMetadataFields } from "../../store/core/metadata.ts";
 import { partNumberMax } from "../../store/core/limits.ts";
 import type { DescribedObject, ObjectRecord } from "../../store/core/operations.ts";
-import { s3ChecksumAlgorithms } from "../../store/core/upload-checksum.ts";
 import type { FetchedObject, StoredForm } from "../../store/node/command-bucket.ts";
 import type { FileContent } from "../../store/node/file-content.ts";
 import { manifestName, partialFolder } from "../../store/node/file-path.ts";

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
-import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/blob-name.ts";
+import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/content.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
 import {

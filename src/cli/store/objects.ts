@@ -9,7 +9,7 @@ import { lookup } from "mrmime";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
 import { UserError } from "../../base/user-error.ts";
-import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/http-metadata.ts";
+import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
 import type { CommandBucket, FetchedObject } from "../../store/node/command-bucket.ts";

@@ -12,7 +12,7 @@ import { NotFoundError } from "../../base/user-error.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { parseBucketOptions, type BucketBinding } from "../../store/config/store-buckets.ts";
 import { usedRemotes } from "../../store/config/remotes.ts";
-import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
+import { bucketFolder, bucketOfFolder } from "../../store/core/content.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
 import { CommandBucket } from "../../store/node/command-bucket.ts";

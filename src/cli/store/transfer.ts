@@ -21,7 +21,7 @@ import type {
   ObjectDescription,
   ObjectRecord,
 } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
+import { allChecksums } from "../../store/core/object.ts";
 import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import { FilePaths, manifestName, reservedPrefix } from "../../store/node/file-path.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoggedQuery } from "../../dns/fault/query-log.ts";
 import type { LoggedCall } from "../../dns/rules/logged-call.ts";
-import type { FollowedCall } from "../../store/transport/followed-call.ts";
+import type { FollowedCall } from "../../store/client/message.ts";
 import { apiEntry, bucketEntry, queryEntry } from "./call-entries.ts";
 
 const put: FollowedCall = {

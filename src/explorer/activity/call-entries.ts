@@ -1,7 +1,7 @@
 /** Entries of calls and queries that the script's trace does not have. */
 import type { LoggedQuery } from "../../dns/fault/query-log.ts";
 import type { LoggedCall } from "../../dns/rules/logged-call.ts";
-import type { FollowedCall } from "../../store/transport/followed-call.ts";
+import type { FollowedCall } from "../../store/client/message.ts";
 import type { CallEntry } from "../api/activity.ts";
 
 type NewCall = Omit<CallEntry, "id">;

@@ -9,7 +9,7 @@
  * object with a key of a customer cannot be read. An object that is deleted meanwhile is left out.
  */
 import { listLimitMax } from "../../store/core/limits.ts";
-import { decodeObjects } from "../../store/core/object-encoding.ts";
+import { decodeObjects } from "../../store/core/object.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
 import type { ClientBucket } from "../../store/node/client-bucket.ts";
 import { FilePaths, reservedPrefix } from "../../store/node/file-path.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { HttpMetadata } from "../../store/core/http-metadata.ts";
+import type { HttpMetadata } from "../../store/core/metadata.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
 import {
   attachment,

@@ -3,7 +3,7 @@
  * still the object that was copied.
  */
 import { mapConcurrent } from "../../base/concurrency.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import type { ClientBucket } from "../../store/node/client-bucket.ts";

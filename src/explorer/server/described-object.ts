@@ -1,6 +1,6 @@
 /** An object of the store in the words of the explorer's API. */
 import type { DescribedObject, ObjectRecord } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
+import { allChecksums } from "../../store/core/object.ts";
 import type { ListedObject, ObjectDetails } from "../api/buckets.ts";
 
 export function listedObject(object: ObjectRecord): ListedObject {

@@ -4,10 +4,10 @@
  */
 import { algorithmsOf } from "../../s3/verb/copied-content.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
-import { requireSameKey } from "../../store/core/customer-key.ts";
+import { requireSameKey } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import type { ClientBucket, FoundObject } from "../../store/node/client-bucket.ts";
 import { OpenedContent } from "./opened-content.ts";

@@ -3,10 +3,10 @@
  * contents: a page of 1,000 objects took 18 ms with them and 9 ms without, which a person does not
  * notice. A page with metadata has at most 256 KiB, so it can have fewer objects than its limit.
  */
-import { decodeCursor } from "../../store/core/cursor.ts";
+import { decodeCursor } from "../../store/core/list-page.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
-import { decodeObjects } from "../../store/core/object-encoding.ts";
+import { decodeObjects } from "../../store/core/object.ts";
 import type { ListRequest } from "../../store/core/operations.ts";
 import type { ObjectPage } from "../api/buckets.ts";
 import { requireBucket } from "./bucket-access.ts";

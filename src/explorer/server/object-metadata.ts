@@ -4,8 +4,8 @@ import {
   validateHeaderValue,
   validateMetadata,
   type CustomMetadata,
-} from "../../store/core/http-metadata.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+} from "../../store/core/metadata.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
 import { explained, objectMissing, quoted, requireBucket, requireKey } from "./bucket-access.ts";
 import { CallError, json, type ExplorerCall, type ExplorerResponse } from "./call.ts";

@@ -3,9 +3,8 @@ import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
 import type { Content } from "../../store/core/operations.ts";
-import type { HttpMetadata } from "../../store/core/http-metadata.ts";
-import { validateMetadata } from "../../store/core/http-metadata.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { type HttpMetadata, validateMetadata } from "../../store/core/metadata.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import type { ClientBucket } from "../../store/node/client-bucket.ts";
 import {
   explained,

@@ -1,7 +1,7 @@
 /** The objects that a task is about, with their versions: a task leaves alone what is replaced later. */
 import { StoreError } from "../../store/core/errors.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
-import { decodeObject, decodeObjects } from "../../store/core/object-encoding.ts";
+import { decodeObject, decodeObjects } from "../../store/core/object.ts";
 import type { ClientBucket } from "../../store/node/client-bucket.ts";
 import type { ObjectSelection } from "../api/tasks.ts";
 

@@ -8,7 +8,7 @@ import { randomUUID, type KeyObject } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "../../base/node-http.ts";
-import { ConnectionLostError } from "../../store/core/connection-lost.ts";
+import { ConnectionLostError } from "../../store/core/fault.ts";
 import { answerRequest } from "../answer-request.ts";
 import type { S3Buckets } from "../s3-bucket.ts";
 import { errorResponse } from "../s3-error.ts";

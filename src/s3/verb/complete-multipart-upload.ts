@@ -1,8 +1,7 @@
 import { partNumberMax } from "../../store/core/limits.ts";
 import type { CompletedPart } from "../../store/core/multipart.ts";
 import { StoreError } from "../../store/core/errors.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import { checksumElements, checksumTypeName, typeOf } from "../../http/headers.ts";
 import { parseChecksumElements, parseChecksumHeader } from "../checksum-headers.ts";
 import { parseConditions } from "../condition-headers.ts";

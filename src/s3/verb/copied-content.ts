@@ -2,7 +2,7 @@
 import type { S3ChecksumAlgorithm } from "../../store/core/checksum.ts";
 import type { Content, DescribedObject, Request } from "../../store/core/operations.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
+import { allChecksums } from "../../store/core/object.ts";
 import { s3Algorithms } from "../../http/headers.ts";
 import { parseCopySource } from "../copy-source.ts";
 import { parseSourceKey } from "../customer-key-headers.ts";

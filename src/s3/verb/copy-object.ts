@@ -1,7 +1,6 @@
 import { validateKey } from "../../store/core/key.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
 import { checksumElements } from "../../http/headers.ts";
 import { parseConditions } from "../condition-headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";

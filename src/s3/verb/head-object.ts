@@ -1,7 +1,7 @@
 import { resolveRange } from "../../store/core/byte-range.ts";
 import { conditionHolds } from "../../store/core/conditional.ts";
-import { requireSameKey } from "../../store/core/customer-key.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { requireSameKey } from "../../store/core/metadata.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import { parseCustomerKey } from "../customer-key-headers.ts";
 import { failedStatus, parseConditions, parseIfRange } from "../condition-headers.ts";
 import {

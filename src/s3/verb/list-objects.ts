@@ -1,11 +1,10 @@
 /** ListObjects in both versions, and ListObjectVersions: pages of a bucket in the order of the keys. */
-import { encodeCursor, decodeCursor } from "../../store/core/cursor.ts";
+import { encodeCursor, decodeCursor } from "../../store/core/list-page.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { compareKeys } from "../../store/core/key.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
-import { decodeObjects } from "../../store/core/object-encoding.ts";
+import { decodeObjects, allChecksums } from "../../store/core/object.ts";
 import type { ListRequest, ObjectRecord } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
 import { s3Algorithms, checksumTypeName, typeOf } from "../../http/headers.ts";
 import { storageClassName } from "../metadata-headers.ts";
 import { S3Error } from "../s3-error.ts";

@@ -1,8 +1,7 @@
-import { validateMetadata } from "../../store/core/http-metadata.ts";
+import { validateMetadata } from "../../store/core/metadata.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import { checksumHeaders } from "../../http/headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { expandFields, fieldHeaders, postResponse, requireField } from "../form-fields.ts";

@@ -1,6 +1,6 @@
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import { validateKey } from "../../store/core/key.ts";
-import { validateMetadata } from "../../store/core/http-metadata.ts";
+import { validateMetadata } from "../../store/core/metadata.ts";
 import { checksumHeaders } from "../../http/headers.ts";
 import { parseConditions } from "../condition-headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";
@@ -8,7 +8,6 @@ import { parseDescription } from "../metadata-headers.ts";
 import { receiveContent } from "../object-content.ts";
 import { S3Error } from "../s3-error.ts";
 import { emptyResponse, type S3Response } from "../s3-request.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
 import type { ObjectCall } from "./verb-call.ts";
 
 export async function putObject({ request, bucket, key }: ObjectCall): Promise<S3Response> {

@@ -1,5 +1,5 @@
 /** Lets a request read an object with a key of a customer (SSE-C) only with the same key. */
-import { requireSameKey, type KeyHolder } from "../../store/core/customer-key.ts";
+import { requireSameKey, type KeyHolder } from "../../store/core/metadata.ts";
 import type { OpenedObject } from "../s3-bucket.ts";
 
 /**

@@ -4,9 +4,9 @@
  */
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { TracedCalls, type Tracing } from "../client/traced-calls.ts";
-import type { BucketNamespace } from "../transport/bucket-service.ts";
-import { defineHiddenProperties } from "./hidden-properties.ts";
-import type { BucketSettings } from "../core/bucket-settings.ts";
+import type { BucketNamespace } from "../client/batch.ts";
+import { defineHiddenProperties } from "../client/proxied-calls.ts";
+import type { BucketSettings } from "../core/operations.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {

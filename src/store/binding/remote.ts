@@ -2,11 +2,10 @@
  * The module of the wrapped binding of a bucket on an S3 service. workerd calls the default export with the
  * inner bindings, once for each script, in global scope: without I/O, randomness or time.
  */
-import { DiskSpool } from "../client/disk-spool.ts";
-import { RemoteCalls } from "../client/remote-calls.ts";
+import { DiskSpool, RemoteCalls } from "../client/remote-calls.ts";
 import { TracedCalls, type Tracing } from "../client/traced-calls.ts";
-import { BlobDirectory } from "../content/blob-directory.ts";
-import type { BucketSettings } from "../core/bucket-settings.ts";
+import { BlobDirectory } from "../client/blob-directory.ts";
+import type { BucketSettings } from "../core/operations.ts";
 import { createFetchTransport } from "../remote/fetch-transport.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
 import {
@@ -16,7 +15,7 @@ import {
   type RemotePlace,
 } from "../remote/remote-options.ts";
 import { S3Connection } from "../remote/s3-connection.ts";
-import { defineHiddenProperties } from "./hidden-properties.ts";
+import { defineHiddenProperties } from "../client/proxied-calls.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {

@@ -4,16 +4,19 @@
  * The methods turn arguments into operations, a `BucketCalls` executes the operations, and the
  * results become the classes of the interface (`types/store.ts`).
  */
-import type { BucketCalls, GetRequest, PutRequest } from "../client/bucket-calls.ts";
-import type { OpenedObject } from "../client/opened-object.ts";
-import { keyDifference } from "../core/customer-key.ts";
+import type { BucketCalls, GetRequest, PutRequest, OpenedObject } from "../client/bucket-calls.ts";
+import { keyDifference, type HttpMetadata } from "../core/metadata.ts";
 import { bindingMessage } from "../core/errors.ts";
 import { presentPrefix } from "../core/list-page.ts";
-import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
+import { decodeObject, decodeObjects } from "../core/object.ts";
 import { listLimitMax } from "../core/limits.ts";
 import type { ByteRange } from "../core/byte-range.ts";
-import type { HttpMetadata } from "../core/http-metadata.ts";
-import type { ListRequest, ObjectRecord } from "../core/operations.ts";
+import type {
+  ListRequest,
+  ObjectRecord,
+  BucketSettings,
+  UploadReference,
+} from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import {
   elementError,
@@ -23,9 +26,12 @@ import {
   toInteger,
   toOptions,
   toText,
+  inScript,
+  invoke,
+  requireOwner,
+  argumentError,
+  isObject,
 } from "./arguments.ts";
-import type { BucketSettings } from "../core/bucket-settings.ts";
-import { inScript, invoke, requireOwner } from "./invocation.ts";
 import {
   checksumOption,
   conditionalOption,
@@ -33,10 +39,11 @@ import {
   descriptionOptions,
   httpMetadataOption,
   rangeOption,
+  toValue,
+  valueTypes,
 } from "./options.ts";
-import { StoreMultipartUpload } from "./store-multipart-upload.ts";
 import { ListedChecksums, StoreObject, StoreObjectBody } from "./store-object.ts";
-import { toValue, valueTypes } from "./value.ts";
+import { validatePartNumber, type PartReference } from "../core/multipart.ts";
 
 export class StoreBucket implements types.StoreBucket {
   readonly #bucket: BucketCalls;
@@ -264,4 +271,70 @@ function wholeRange({ size }: ObjectRecord): ByteRange {
 
 function listedObject(record: ObjectRecord): StoreObject {
   return new StoreObject(record, undefined, new ListedChecksums(record.checksums));
+}
+
+class StoreMultipartUpload implements types.StoreMultipartUpload {
+  readonly key: string;
+  readonly uploadId: string;
+  readonly #bucket: BucketCalls;
+  readonly #settings: BucketSettings;
+
+  constructor(bucket: BucketCalls, settings: BucketSettings, { key, uploadId }: UploadReference) {
+    this.key = key;
+    this.uploadId = uploadId;
+    this.#bucket = bucket;
+    this.#settings = settings;
+  }
+
+  uploadPart(
+    partNumber: number,
+    value: types.StoreValue,
+    options?: object,
+  ): Promise<types.StoreUploadedPart> {
+    const given = arguments;
+    return invoke(StoreMultipartUpload.#require(this).#settings, () => {
+      const method = "StoreMultipartUpload.uploadPart";
+      requireArguments(given, method, ["integer", valueTypes]);
+      const number = toInteger(partNumber);
+      validatePartNumber(number);
+      const key = customerKeyOption(toOptions(options, method, 3, "UploadPartOptions"));
+      const part = { partNumber: number, value: toValue(value, method, this.#settings) };
+      return inScript(this.#bucket.uploadPart({ ...this.#reference(), ...part, ...key }));
+    });
+  }
+
+  abort(): Promise<void> {
+    const reference = StoreMultipartUpload.#require(this).#reference();
+    return this.#bucket.call({ method: "abortUpload", ...reference }, () => {});
+  }
+
+  complete(uploadedParts: types.StoreUploadedPart[]): Promise<StoreObject> {
+    const given = arguments;
+    return invoke(StoreMultipartUpload.#require(this).#settings, () => {
+      requireArguments(given, "StoreMultipartUpload.complete", ["Array"]);
+      return this.#bucket.call(
+        { method: "completeUpload", ...this.#reference(), parts: toParts(uploadedParts) },
+        (text) => new StoreObject(decodeObject(this.key, text)),
+      );
+    });
+  }
+
+  static #require(value: object | undefined): StoreMultipartUpload {
+    requireOwner(value !== undefined && #bucket in value);
+    return value;
+  }
+
+  #reference(): UploadReference {
+    return { key: this.key, uploadId: this.uploadId };
+  }
+}
+
+function toParts(value: unknown): PartReference[] {
+  if (!Array.isArray(value)) throw argumentError("StoreMultipartUpload.complete", 1, "Array");
+  return value.map((part: unknown, index) => {
+    if (!isObject(part)) throw elementError(index, "UploadedPart");
+    const partNumber = toInteger(part["partNumber"]);
+    validatePartNumber(partNumber);
+    return { partNumber, etag: toText(part["etag"]) };
+  });
 }

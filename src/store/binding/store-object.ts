@@ -6,13 +6,11 @@ import {
   httpMetadataHeaders,
   validateHeaderValue,
   type HttpMetadata,
-} from "../core/http-metadata.ts";
+} from "../core/metadata.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import type { ObjectRecord } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
-import { argumentError, isHeaders } from "./arguments.ts";
-import { BytesBody, type Body } from "./body.ts";
-import { requireOwner } from "./invocation.ts";
+import { argumentError, isHeaders, requireOwner } from "./arguments.ts";
 
 /**
  * Deviation: a script can assign to the fields. Fields that are not writable would make a list take
@@ -198,4 +196,55 @@ function presentHttpMetadata({ cacheExpiry, ...fields }: HttpMetadata): types.St
     ...fields,
     ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry) }),
   };
+}
+
+/** The part of `Response` that reads the content of an object, once. */
+type Body = Pick<Response, "body" | "bodyUsed" | "arrayBuffer" | "text">;
+
+const decoder = new TextDecoder();
+
+/**
+ * A body whose bytes are in memory. Most scripts read the whole body, and returning the bytes takes
+ * a fraction of the time of a stream. A stream is made only when the script asks for `body`.
+ */
+class BytesBody implements Body {
+  #bytes: ArrayBuffer;
+  #used = false;
+  #response: Response | undefined;
+
+  constructor(bytes: ArrayBuffer) {
+    this.#bytes = bytes;
+  }
+
+  get body(): ReadableStream | null {
+    if (this.#response === undefined) {
+      this.#response = new Response(this.#bytes);
+      // The bytes have been read, so the stream has to be disturbed.
+      if (this.#used) void this.#response.arrayBuffer();
+    }
+    return this.#response.body;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#used || (this.#response?.bodyUsed ?? false);
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#response === undefined ? this.#use() : this.#response.arrayBuffer();
+  }
+
+  async text(): Promise<string> {
+    return this.#response === undefined ? decoder.decode(this.#use()) : this.#response.text();
+  }
+
+  #use(): ArrayBuffer {
+    if (this.#used) {
+      throw new TypeError(
+        "Body has already been used. It can only be used once. " +
+          "Use tee() first if you need to read it twice.",
+      );
+    }
+    this.#used = true;
+    return this.#bytes;
+  }
 }

@@ -2,7 +2,7 @@
  * What the disk allows a bucket to do.
  *
  * When a commit fails, workerd ends the bucket object, and the callers of all its batches get an
- * error that does not say why. A caller then sends `checkDisk` (`client/failed-batch.ts`) to the
+ * error that does not say why. A caller then sends `checkDisk` (`client/batch.ts`) to the
  * new object. If the disk is full, the isolate remembers this: from then on puts are refused
  * before they write, reads write nothing, and deletes get the space of the reserve
  * (`state/disk.ts`). A put, a delete, `checkDisk` and a call of a bucket without tables look
@@ -17,12 +17,17 @@ import {
   FilePresence,
   validMilliseconds,
 } from "../../state/disk.ts";
-import { bytesCarried } from "../core/operation-size.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
-import { refusedOutcome } from "../core/refused-outcome.ts";
+import {
+  bytesCarried,
+  type Operation,
+  type Outcome,
+  refusedOutcome,
+  areReads,
+  needsSpace,
+  storesFile,
+} from "../core/operations.ts";
 import type { RefusedWrites } from "./bucket.ts";
 import { isNew } from "./migration.ts";
-import { areReads, needsSpace, storesFile } from "./operation-kinds.ts";
 
 export interface DiskBindings {
   /** The folder of the databases. */

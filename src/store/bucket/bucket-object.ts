@@ -6,31 +6,35 @@
  * persistent, so after a runtime was killed while the bucket was in use, the next runtime wakes the
  * bucket and collects the files that the crash left, even if no script calls the bucket.
  */
-import { BlobDirectory } from "../content/blob-directory.ts";
-import { bucketFolder } from "../core/blob-name.ts";
-import { refusedOutcome } from "../core/refused-outcome.ts";
-import type { Operation, Outcome, Request } from "../core/operations.ts";
+import { BlobDirectory } from "../client/blob-directory.ts";
+import { bucketFolder } from "../core/content.ts";
+import {
+  refusedOutcome,
+  type Operation,
+  type Outcome,
+  type Request,
+  areReads,
+  asksForDisk,
+  isDelete,
+  storesFile,
+} from "../core/operations.ts";
 import type { DiskProblem } from "../../state/disk.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
-import { BucketService } from "../transport/bucket-service.ts";
-import { clientHeader } from "../transport/client-name.ts";
+import { BucketService } from "./bucket-service.ts";
 import {
+  clientHeader,
   operationIn,
   operationsIn,
   type OperationMessage,
   type OutcomeMessage,
-} from "../transport/message.ts";
+} from "../client/message.ts";
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
-import { recorded } from "./call-recorder.ts";
-import { openChannel } from "./channel.ts";
-import { storeClock } from "./clock.ts";
+import { recorded, openChannel } from "./call-recorder.ts";
+import { storeClock, storeTestSession } from "./test-session.ts";
+import { decideCalls, executedRequestId, exemptClient, heldConditions } from "./conditions.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
-import { decideCalls, executedRequestId } from "./call-decisions.ts";
-import { exemptClient, heldConditions } from "./held-conditions.ts";
-import { areReads, asksForDisk, isDelete, storesFile } from "./operation-kinds.ts";
 import { randomHex } from "../../base/random-hex.ts";
-import { storeTestSession } from "./test-session.ts";
 
 interface BucketEnv extends DiskBindings {
   /** The folder of the blobs, with a folder for each bucket. */

@@ -9,34 +9,38 @@
  * removed once the writes are durable.
  */
 import { resolveRange } from "../core/byte-range.ts";
-import { checkContent } from "../core/checked-content.ts";
+import { checkContent } from "../core/content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
-import { decodeCursor } from "../core/cursor.ts";
-import { StoreError } from "../core/errors.ts";
-import { validateMetadata } from "../core/http-metadata.ts";
-import { validateKey } from "../core/key.ts";
-import { deleteKeysMax, listPageBytesMax } from "../core/limits.ts";
 import {
+  decodeCursor,
   listPage,
   listRun,
   validateLimit,
   type ListQuery,
   type ScanRows,
 } from "../core/list-page.ts";
-import type { Method } from "../core/methods.ts";
-import { decodeObject } from "../core/object-encoding.ts";
-import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
-import { ContentTable } from "./content-table.ts";
+import { StoreError, type Method } from "../core/errors.ts";
+import { validateMetadata } from "../core/metadata.ts";
+import { validateKey } from "../core/key.ts";
+import { deleteKeysMax, listPageBytesMax } from "../core/limits.ts";
+import { decodeObject } from "../core/object.ts";
+import {
+  type Operation,
+  type Outcome,
+  type Request,
+  type Result,
+  areReads,
+  isRead,
+  isStored,
+  needTransaction,
+} from "../core/operations.ts";
+import { ContentTable, ReleasedFiles } from "./contents.ts";
 import { openTables } from "./migration.ts";
-import { MultipartUploads } from "./multipart-uploads.ts";
-import { areReads, isRead, isStored, needTransaction } from "./operation-kinds.ts";
-import { ObjectRepository } from "./object-repository.ts";
+import { MultipartUploads } from "./uploads.ts";
+import { ObjectRepository, newVersion, type BucketPlatform } from "./objects.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
-import { newVersion, type BucketPlatform } from "./platform.ts";
-import { ReleasedFiles } from "./released-files.ts";
 import { RequestTable } from "./request-table.ts";
-import { isEmpty } from "./schema.ts";
-import { SettingsTable } from "./settings-table.ts";
+import { isEmpty, SettingsTable } from "./schema.ts";
 
 export class Bucket {
   /** Names the database in the folder of the files. */

@@ -1,6 +1,6 @@
 /**
  * Removes the files of a bucket that no row names and whose run has ended, or that a row named before
- * (`released-files.ts`).
+ * (`contents.ts`).
  *
  * A file is garbage only if the database that could name it is here. When a database is lost, or
  * replaced by another, its rows are gone but the files are not, and a restored backup would name
@@ -13,8 +13,8 @@
  * Files that are being written (`node/partial-files.ts`) are outside of this rule: no row has ever
  * named them.
  */
-import { fileNames, type BlobDirectory } from "../content/blob-directory.ts";
-import { databaseMark, isAbandoned, isDatabaseMark } from "../core/blob-name.ts";
+import { fileNames, type BlobDirectory } from "../client/blob-directory.ts";
+import { databaseMark, isAbandoned, isDatabaseMark } from "../core/content.ts";
 import type { Bucket } from "./bucket.ts";
 
 const sweepChunk = 1000;
@@ -70,7 +70,7 @@ export class GarbageCollector {
   async collect(): Promise<number> {
     const { blobs, runs, bucket } = this.#collected;
     const released = new Set(bucket().releasedFiles.names());
-    // The order matters: see `core/blob-name.ts`.
+    // The order matters: see `core/content.ts`.
     const files = await blobs.fileNames();
     const activeRuns = await fileNames(runs, "http://runs/");
     // Without the record of this run, its files look like files of an ended run.

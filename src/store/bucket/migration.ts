@@ -1,17 +1,17 @@
 /** Opens the database of a bucket, and migrates a database of an older format. */
-import { formatVersion, newerFormatText } from "../core/database-format.ts";
+import { formatVersion, newerFormatText } from "../core/errors.ts";
 import {
   createTables,
   newDatabaseId,
   releasedStatements,
   requestStatements,
   settingsStatements,
+  onlyRow,
 } from "./schema.ts";
-import { onlyRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
 
-export interface OpenedDatabase {
+interface OpenedDatabase {
   /** Names the database in the folder of the files. */
   readonly databaseId: string;
   /** Whether rows without checksums are intact: those of an earlier format. */

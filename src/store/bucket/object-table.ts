@@ -6,13 +6,13 @@
  */
 import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
-import { includedMetadata, joinEncoded, type Include } from "../core/object-encoding.ts";
+import { includedMetadata, joinEncoded, type Include } from "../core/object.ts";
 import type { EncodedObject, Request, Result } from "../core/operations.ts";
-import { decodeSegments, encodeSegments, type Segment } from "../core/content-segment.ts";
+import { decodeSegments, encodeSegments, type Segment } from "../core/content.ts";
 import { isSameChecksum } from "../core/row-checksum.ts";
 import { bodyDamage, bodyMissing, damagedRow, itemText, rowDamage } from "../core/row-seal.ts";
-import { isBodyId } from "./content-table.ts";
-import { firstRow, onlyRow, seals } from "./rows.ts";
+import { isBodyId } from "./contents.ts";
+import { firstRow, onlyRow, seals } from "./schema.ts";
 
 /** Where the content of an object is: the id of one body, or segments. */
 export type ContentLocation = number | readonly Segment[];
@@ -23,7 +23,7 @@ export interface ObjectRow {
   readonly fields: string;
   readonly metadata: string | null;
   readonly location: ContentLocation;
-  /** The end of the body, if it is not in the row of the body (`core/page-fit.ts`). */
+  /** The end of the body, if it is not in the row of the body (`core/content.ts`). */
   readonly tail: Uint8Array | null;
   /** The body with its tail, if the content is one body. */
   readonly bytes: Uint8Array | null;
@@ -36,7 +36,7 @@ export interface StoredObject {
   readonly bytes: ArrayBuffer | null;
 }
 
-/** A row of a listing, as text (`core/object-encoding.ts`). */
+/** A row of a listing, as text (`core/object.ts`). */
 export interface RowText extends ListedRow {
   readonly json: string;
 }

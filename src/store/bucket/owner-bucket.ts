@@ -1,18 +1,23 @@
 /**
  * A bucket in the runtime of a client process. Another process owns the folder and has the
- * databases open, so every batch goes to the endpoint of that owner (`store/endpoint`). Both
+ * databases open, so every batch goes to the endpoint of that owner (`store/bucket/endpoint.ts`). Both
  * runtimes read and write the files themselves.
  *
  * The owner may change at any time, and the next owner listens at the same address. So a batch whose
  * answer is lost is sent again, with the same id: the owner executes its writes once.
  */
-import { requestIdHeader } from "../transport/request-id.ts";
-import { clientHeader } from "../transport/client-name.ts";
-import { BucketService } from "../transport/bucket-service.ts";
-import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
+import {
+  requestIdHeader,
+  clientHeader,
+  decodeFrame,
+  encodeFrame,
+  operationIn,
+  type OperationMessage,
+  type OutcomeMessage,
+} from "../client/message.ts";
+import { BucketService } from "./bucket-service.ts";
 import { problemOf } from "../../state/disk.ts";
-import { refusedOutcome } from "../core/refused-outcome.ts";
+import { refusedOutcome } from "../core/operations.ts";
 
 interface OwnerBucketEnv {
   /** The endpoint of the owner. */

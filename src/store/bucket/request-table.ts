@@ -7,14 +7,14 @@
  * owner was killed and another process is the owner. Reads are executed again.
  */
 import type { Outcome } from "../core/operations.ts";
-import { firstRow } from "./rows.ts";
+import { firstRow } from "./schema.ts";
 
 /** Longer than any client repeats a request (`node/owner-connection.ts`, `owner-bucket.ts`). */
 const keptMilliseconds = 10 * 60_000;
 /** The most outcomes that one request forgets, so that no request waits for many. */
 const forgottenMax = 100;
 
-export type RequestRow = [id: string, outcomes: string, time: number];
+type RequestRow = [id: string, outcomes: string, time: number];
 
 export class RequestTable {
   readonly #sql: SqlStorage;

@@ -3,10 +3,10 @@
  *
  * The primary key of `objects` is the key of the object (`WITHOUT ROWID`), so a listing is a scan
  * of the primary key; content, which would make the rows long, is in another table. The properties
- * of an object are text that SQL does not parse (`core/object-encoding.ts`).
+ * of an object are text that SQL does not parse (`core/object.ts`).
  *
  * Content up to the inline limit is in `bodies`, and `body` is its id, except for a short `tail`
- * that does not fit in a page (`core/page-fit.ts`). Larger content is in files, and content that
+ * that does not fit in a page (`core/content.ts`). Larger content is in files, and content that
  * was uploaded in parts may be in rows and files: then the object has `segments` instead. `blobs`
  * names every file to which a row refers; a file that is not in `blobs` is garbage.
  *
@@ -23,7 +23,10 @@
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
-import { formatVersion } from "../core/database-format.ts";
+import { RowSeals } from "../core/row-seal.ts";
+import { StoreError, formatVersion } from "../core/errors.ts";
+import type { AbortRule } from "../core/multipart.ts";
+import type { Request, StoredSettings } from "../core/operations.ts";
 
 /** Since format 3 (`request-table.ts`). */
 export const requestStatements = [
@@ -44,7 +47,7 @@ export const settingsStatements = [
   ) WITHOUT ROWID, STRICT`,
 ];
 
-/** Since format 6 (`released-files.ts`). */
+/** Since format 6 (`contents.ts`). */
 export const releasedStatements = [
   `CREATE TABLE released (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
 ];
@@ -135,4 +138,119 @@ export function isEmpty(sql: SqlStorage): boolean {
     )
     .one();
   return used === 0;
+}
+
+/** The checksums of rows. */
+export const seals = new RowSeals(new TextEncoder());
+
+/** The first row of a query, as a tuple of its columns. */
+export function firstRow<Row extends SqlStorageValue[]>(
+  cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,
+): Row | undefined {
+  return cursor.raw<Row>().next().value as Row | undefined;
+}
+
+/** The first row of a query that always has one. */
+export function onlyRow<Row extends SqlStorageValue[]>(
+  cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,
+): Row {
+  const row = firstRow<Row>(cursor);
+  if (row === undefined) throw new Error("The query returned no row");
+  return row;
+}
+
+/**
+ * The settings of a bucket: rules that the S3-compatible interface has stored, and whether a request
+ * has deleted the bucket. A checksum covers each row (`core/row-seal.ts`).
+ *
+ * The settings are read once, because every upload that is created needs them.
+ */
+
+/** `deleted` marks a bucket that a request has deleted. */
+type SettingName = keyof StoredSettings | "deleted";
+
+type Lifecycle = Required<StoredSettings>["lifecycle"];
+
+export class SettingsTable {
+  readonly #sql: SqlStorage;
+  /** By name, as JSON; `null` for a damaged row. */
+  #values: ReadonlyMap<string, string | null> | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** @throws StoreError 10001 for a damaged setting */
+  settings(): StoredSettings {
+    const cors = this.#value<string>("cors");
+    const lifecycle = this.#value<Lifecycle>("lifecycle");
+    return { ...(cors !== null && { cors }), ...(lifecycle !== null && { lifecycle }) };
+  }
+
+  put({ cors, lifecycle }: Omit<Request<"putSettings">, "method">): void {
+    if (cors !== undefined) this.#set("cors", cors);
+    if (lifecycle !== undefined) this.#set("lifecycle", lifecycle);
+  }
+
+  /** None for a damaged setting: uploads then live as long as without a rule. */
+  get abortRules(): readonly AbortRule[] {
+    const json = this.#read().get("lifecycle" satisfies SettingName);
+    return json == null ? [] : (JSON.parse(json) as Lifecycle).abortRules;
+  }
+
+  get isDeleted(): boolean {
+    return this.#read().has("deleted" satisfies SettingName);
+  }
+
+  markDeleted(): void {
+    this.#sql.exec("DELETE FROM settings");
+    this.#set("deleted", true);
+  }
+
+  unmarkDeleted(): void {
+    if (this.isDeleted) this.#set("deleted", null);
+  }
+
+  /** The table may have changed: it is read again. */
+  forget(): void {
+    this.#values = undefined;
+  }
+
+  #set(name: SettingName, value: unknown): void {
+    this.forget();
+    if (value === null) {
+      this.#sql.exec("DELETE FROM settings WHERE name = ?", name);
+      return;
+    }
+    const columns = [name, JSON.stringify(value)];
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO settings (name, value, checksum) VALUES (?, ?, ?)",
+      ...columns,
+      seals.sealColumns(columns),
+    );
+  }
+
+  /** `null` for a setting that does not exist. */
+  #value<Value>(name: keyof StoredSettings): Value | null {
+    const json = this.#read().get(name);
+    if (json === undefined) return null;
+    if (json !== null) return JSON.parse(json) as Value;
+    throw new StoreError(
+      10001,
+      `Cannot read the ${name} rules of the bucket: their row in the database does not match the ` +
+        "row's checksum. Put the rules again, or delete them.",
+    );
+  }
+
+  #read(): ReadonlyMap<string, string | null> {
+    if (this.#values !== undefined) return this.#values;
+    const rows = this.#sql.exec("SELECT name, value, checksum FROM settings");
+    return (this.#values = new Map(
+      Array.from(rows.raw<[string, string, number]>(), ([name, value, checksum]) => {
+        const isIntact = seals.sealColumns([name, value]) === checksum;
+        if (!isIntact) console.warn(`The setting "${name}" of a bucket is damaged: put it again.`);
+        return [name, isIntact ? value : null];
+      }),
+    ));
+  }
 }

@@ -4,20 +4,23 @@
  * `store_control` leads to this entrypoint.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { BlobDirectory } from "../content/blob-directory.ts";
-import type { FixtureObject, SeedObject } from "../core/fixture.ts";
+import { BlobDirectory, openSlice } from "../client/blob-directory.ts";
 import {
+  type FixtureObject,
+  type SeedObject,
   unknownBucketText,
   type InjectedFault,
   type StoreFault,
   type UnusedFault,
-} from "../core/store-fault.ts";
-import type { Call } from "../core/recorded-call.ts";
-import { BucketFixtures } from "./bucket-fixtures.ts";
+  type Call,
+} from "../core/fault.ts";
 import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
-import { storeClock } from "./clock.ts";
-import { listProjectFiles, readProjectFiles, type ContentTypes } from "./project-files.ts";
-import { storeTestSession } from "./test-session.ts";
+import { storeClock, storeTestSession } from "./test-session.ts";
+import { ContentWriter } from "../client/content-writer.ts";
+import { requiredAlgorithms } from "../core/checksum.ts";
+import { listLimitMax } from "../core/limits.ts";
+import { decodeObject, decodeObjects } from "../core/object.ts";
+import type { ContentSlice, Operation, Outcome, Result } from "../core/operations.ts";
 
 interface ControlEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
@@ -100,7 +103,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return storeTestSession.calls;
   }
 
-  /** The next calls of scripts that the test does not observe: see `call-feed.ts`. */
+  /** The next calls of scripts that the test does not observe: see `test-session.ts`. */
   nextCalls(): Promise<readonly Call[]> {
     storeTestSession.activate();
     return storeTestSession.feed.next();
@@ -150,4 +153,145 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     const directory = new BlobDirectory(blobs, bucketName);
     return new BucketFixtures(buckets.getByName(bucketName), directory, runId);
   }
+}
+
+/** Fills a bucket for a test, and reads all of it, without faults and without recorded calls. */
+
+/** An RPC carries 32 MiB, and a value that is not in a file has at most 128 KiB. */
+const operationsMax = 100;
+
+class BucketFixtures {
+  readonly #bucket: DurableObjectStub<BucketObject>;
+  readonly #blobs: BlobDirectory;
+  readonly #writer: ContentWriter;
+
+  constructor(bucket: DurableObjectStub<BucketObject>, blobs: BlobDirectory, runId: string) {
+    this.#bucket = bucket;
+    this.#blobs = blobs;
+    this.#writer = new ContentWriter(blobs, runId);
+  }
+
+  /** Returns the text of an error, or `null`: the runtime would also log an exception. */
+  async seed(objects: readonly SeedObject[]): Promise<string | null> {
+    const puts = await Promise.all(
+      objects.map(async ({ key, bytes, http = {}, custom = {}, storageClass = "Standard" }) => ({
+        method: "put" as const,
+        key,
+        content: await this.#writer.write({ bytes }, requiredAlgorithms(undefined)),
+        http,
+        custom,
+        storageClass,
+      })),
+    );
+    const outcomes = await this.#execute(puts);
+    const index = outcomes.findIndex(({ ok }) => !ok);
+    const refused = outcomes[index];
+    if (refused === undefined || refused.ok) return null;
+    return `Cannot seed "${puts[index]?.key}": ${refused.text} (${refused.code})`;
+  }
+
+  /** The objects in the order of their keys. */
+  async contents(prefix: string): Promise<FixtureObject[]> {
+    const objects: FixtureObject[] = [];
+    for (let cursor: string | undefined; ;) {
+      const [listed] = (await this.#execute([
+        {
+          method: "list",
+          prefix,
+          delimiter: "",
+          limit: listLimitMax,
+          includeHttp: false,
+          includeCustom: false,
+          ...(cursor !== undefined && { cursor }),
+        },
+      ])) as [Outcome<"list">];
+      if (!listed.ok) throw new Error(`Cannot list a bucket: ${listed.text}`);
+      const keys = decodeObjects(listed.value.objectsJson, { http: false, custom: false }).map(
+        ({ key }) => key,
+      );
+      const gets = await this.#execute(keys.map((key) => ({ method: "get", key })));
+      for (const [index, outcome] of gets.entries()) {
+        const key = keys[index] as string;
+        const found = outcome.ok ? (outcome.value as Result<"get">) : null;
+        if (found?.status !== "found") continue;
+        const { http, custom } = decodeObject(key, found.object);
+        objects.push({ key, bytes: await this.#read(found.content), http, custom });
+      }
+      ({ cursor } = listed.value);
+      if (cursor === undefined) return objects;
+    }
+  }
+
+  async #read(content: readonly ContentSlice[]): Promise<Uint8Array> {
+    const parts = await Promise.all(
+      content.map(async (slice) => new Response(await openSlice(this.#blobs, slice)).bytes()),
+    );
+    return new Blob(parts).bytes();
+  }
+
+  async #execute(operations: Operation[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (let start = 0; start < operations.length; start += operationsMax) {
+      const batch = operations.slice(start, start + operationsMax);
+      outcomes.push(...((await this.#bucket.executeUnobserved(batch)) as Outcome[]));
+    }
+    return outcomes;
+  }
+}
+
+/** The files of the project that is tested, read through workerd's disk service. */
+
+/** The number of files that are in memory at the same time. */
+const filesMax = 64;
+
+/** By file extension. Node supplies the table, because a script starts faster without it. */
+type ContentTypes = Readonly<Record<string, string>>;
+
+/** The paths of the files below a folder, relative to it; `null` if the folder does not exist. */
+async function listProjectFiles(disk: Fetcher, path: string): Promise<string[] | null> {
+  const response = await disk.fetch(urlOf(path));
+  if (!response.ok || !response.headers.get("content-type")?.includes("json")) {
+    await response.body?.cancel();
+    return null;
+  }
+  const entries = await response.json<{ name: string; type: string }[]>();
+  const nested = await Promise.all(
+    entries
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map(async ({ name, type }) => {
+        if (type !== "directory") return [name];
+        const below = (await listProjectFiles(disk, `${path}/${name}`)) ?? [];
+        return below.map((file) => `${name}/${file}`);
+      }),
+  );
+  return nested.flat();
+}
+
+/** Reads files as objects: the key is the path, the extension determines the content type. */
+async function* readProjectFiles(
+  disk: Fetcher,
+  path: string,
+  keys: readonly string[],
+  contentTypes: ContentTypes,
+): AsyncGenerator<SeedObject[]> {
+  for (let start = 0; start < keys.length; start += filesMax) {
+    yield await Promise.all(
+      keys.slice(start, start + filesMax).map(async (key) => {
+        const response = await disk.fetch(urlOf(`${path}/${key}`));
+        const extension = key.slice(key.lastIndexOf(".") + 1).toLowerCase();
+        return {
+          key,
+          bytes: await response.bytes(),
+          ...(Object.hasOwn(contentTypes, extension) && {
+            http: { contentType: contentTypes[extension] as string },
+          }),
+        };
+      }),
+    );
+  }
+}
+
+function urlOf(path: string): string {
+  const segments = path.split("/").map(encodeURIComponent);
+  return `http://project/${segments.join("/")}`.replaceAll(/(?<!:)\/{2,}/g, "/");
 }

@@ -11,20 +11,24 @@
  * is read as missing: the place that it names may be that of an object, and the uploader can upload
  * the part again.
  */
-import type { Checksums, ChecksumType, S3ChecksumAlgorithm } from "../core/checksum.ts";
+import type { Segment } from "../core/content.ts";
+import { StoreError } from "../core/errors.ts";
 import { uploadDeadline, type ListedPart, type UploadState } from "../core/multipart.ts";
-import { uploadLifetimeMilliseconds } from "../core/limits.ts";
 import type {
+  UploadReference,
   ObjectDescription,
   StorageClass,
-  UploadChecksum,
   UploadRecord,
-  UploadReference,
 } from "../core/operations.ts";
-import type { UploadBound } from "../core/upload-page.ts";
-import type { Segment } from "../core/content-segment.ts";
-import { StoreError } from "../core/errors.ts";
-import { firstRow, onlyRow, seals } from "./rows.ts";
+import type {
+  UploadChecksum,
+  Checksums,
+  ChecksumType,
+  S3ChecksumAlgorithm,
+} from "../core/checksum.ts";
+import type { UploadBound } from "../core/list-page.ts";
+import { firstRow, onlyRow, seals } from "./schema.ts";
+import { uploadLifetimeMilliseconds } from "../core/limits.ts";
 
 export interface StoredUpload {
   readonly state: UploadState;

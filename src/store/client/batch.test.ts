@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { inlineBytesMax } from "../core/limits.ts";
-import type { Operation, Outcome, Request } from "../core/operations.ts";
-import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
-import { Batch } from "./batch.ts";
+import { type Operation, type Outcome, type Request, refusedOutcome } from "../core/operations.ts";
+import { operationIn, type OperationMessage, type OutcomeMessage } from "./message.ts";
+import { Batch, answerFailedBatch, type StoreDiskClient } from "./batch.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 
 /** A bucket that records batches, and answers as the test defines. */
 class Bucket {
@@ -234,3 +235,74 @@ describe("Batch.call()", () => {
 async function callTimes(bucket: Bucket, count: number, operation: Operation): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => bucket.batch.call(operation, identity)));
 }
+
+const unanswered = new Error("internal error; reference = x");
+const full = { text: "No space left on the device that holds /state.", lacksSpace: true };
+const other = { text: "other", lacksSpace: false };
+const remove: Operation = { method: "delete", keys: ["b"] };
+const put = {
+  method: "put",
+  key: "c",
+  content: { blob: "run.blob", size: 200_000, checksums: {} },
+} as unknown as Operation;
+
+function diskBucket(options: {
+  problem: DiskProblem | null;
+  diskProblem?: DiskProblem | null;
+  failures?: number;
+  hasRequestId?: boolean;
+}) {
+  const { problem, diskProblem = null, failures = 0, hasRequestId = false } = options;
+  const sent: Operation[][] = [];
+  const send = async (messages: OperationMessage[]): Promise<OutcomeMessage[]> => {
+    const operations = messages.map(operationIn);
+    sent.push(operations);
+    if (sent.length <= failures) throw unanswered;
+    return operations.map(({ method }) =>
+      method === "checkDisk" ? { ok: true, value: { problem } } : { ok: true, value: null },
+    );
+  };
+  const disk = { findProblem: async () => diskProblem } as unknown as StoreDiskClient;
+  return { sent, recovery: { send, disk, hasRequestId } };
+}
+
+describe("answerFailedBatch()", () => {
+  it("throws the error when the disk is not the reason", async () => {
+    const { recovery, sent } = diskBucket({ problem: null });
+    await expect(answerFailedBatch(recovery, [head("a")], unanswered)).rejects.toBe(unanswered);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("repeats reads and deletes, and refuses puts", async () => {
+    const { recovery, sent } = diskBucket({ problem: full });
+    const answers = await answerFailedBatch(recovery, [head("a"), put, remove], unanswered);
+    const done = { ok: true, value: null };
+    expect(answers).toEqual([done, refusedOutcome(full), done]);
+    expect(sent[0]).toMatchObject([{ method: "checkDisk", blobs: ["run.blob"] }]);
+    expect(sent[1]).toEqual([head("a"), remove]);
+  });
+
+  it("repeats the whole batch where the bucket knows its id", async () => {
+    const { recovery, sent } = diskBucket({ problem: full, hasRequestId: true });
+    await answerFailedBatch(recovery, [head("a"), put, remove], unanswered);
+    expect(sent[1]).toEqual([head("a"), put, remove]);
+  });
+
+  it("asks the disk when the bucket does not answer, and then the bucket again", async () => {
+    const { recovery, sent } = diskBucket({ problem: full, diskProblem: other, failures: 1 });
+    expect(await answerFailedBatch(recovery, [put], unanswered)).toEqual([refusedOutcome(full)]);
+    expect(sent).toHaveLength(2);
+  });
+
+  it("says what the disk says when the bucket never answers", async () => {
+    const { recovery } = diskBucket({ problem: null, diskProblem: full, failures: Infinity });
+    await expect(answerFailedBatch(recovery, [head("a")], unanswered)).rejects.toThrow(full.text);
+    await expect(
+      answerFailedBatch(
+        diskBucket({ problem: null, failures: 9 }).recovery,
+        [head("a")],
+        unanswered,
+      ),
+    ).rejects.toBe(unanswered);
+  });
+});

@@ -5,18 +5,28 @@
  * A batch is sent at the end of the microtask in which its first call was made, so a single call
  * does not wait. The order of the calls in a batch is kept, and each call fails by itself.
  */
-import { StoreError } from "../core/errors.ts";
-import type { Method } from "../core/methods.ts";
-import { bytesCarried } from "../core/operation-size.ts";
-import type { Operation, Request } from "../core/operations.ts";
+import { StoreError, type Method } from "../core/errors.ts";
+import {
+  bytesCarried,
+  type Operation,
+  type Request,
+  type DiskQuestion,
+  refusedOutcome,
+} from "../core/operations.ts";
 import {
   inLayer,
   operationIn,
   type OperationMessage,
   type OutcomeMessage,
-} from "../transport/message.ts";
+  decodeFrame,
+  encodeFrame,
+  layerOf,
+  type ShortMessage,
+  outcomeIn,
+} from "./message.ts";
 import { internalError, refusal } from "./failure.ts";
-import type { Sender } from "./sender.ts";
+import { outcomeOf, shortCall, type ShortCall } from "../core/object.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 
 /** An RPC carries 32 MiB, in the request or in the result; half leaves room for all but content. */
 const batchBytesMax = 16 * 1024 * 1024;
@@ -113,4 +123,223 @@ export class Batch {
       fail(error);
     }
   }
+}
+
+/** How messages travel to a bucket: by RPC, by `fetch`, and with a latency. */
+
+interface Sender {
+  send(messages: OperationMessage[]): Promise<OutcomeMessage[]>;
+  /** For a message that travels by itself, as most do. */
+  sendOne(
+    message: OperationMessage,
+    resolve: (answer: OutcomeMessage) => void,
+    reject: (error: unknown) => void,
+  ): void;
+}
+
+/** What a bucket object does for its clients, over RPC. */
+export interface BucketMethods extends Rpc.DurableObjectBranded {
+  /**
+   * Executes operations in order. Their writes are durable when the answer arrives.
+   *
+   * @param requestId of a request that may be a repetition: its writes happen once
+   * @param clientName of the program that has sent the request (`message.ts`)
+   */
+  execute(
+    messages: OperationMessage[],
+    requestId?: string,
+    clientName?: string,
+  ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
+
+  /** `execute`, for one operation in its short form. Only a call in a test has a `layer`. */
+  executeShort(layer: number | undefined, ...call: ShortCall): ShortMessage | Promise<ShortMessage>;
+
+  /** `execute`, for scripts whose compatibility date is older than RPC: a frame in each direction. */
+  fetch(request: globalThis.Request): Promise<Response>;
+}
+
+export type BucketNamespace = DurableObjectNamespace<BucketMethods>;
+
+/** Where messages go, and whom to ask when they are not answered. */
+export interface Destination {
+  readonly buckets: BucketNamespace;
+  readonly bucketName: string;
+  /** The disk of the store (`bucket/store-disk.ts`). */
+  readonly disk: Fetcher;
+  /** Of the request of another process that the messages belong to. */
+  readonly requestId?: string | undefined;
+  /** The program that has sent this request (`client/message.ts`). */
+  readonly clientName?: string | undefined;
+}
+
+export function senderByRpc(destination: Destination): Sender {
+  const { buckets, bucketName, disk, requestId, clientName } = destination;
+  const bucket = stubs(buckets, bucketName);
+  const recovery: Recovery = {
+    send: (messages) => bucket().execute(messages, requestId, clientName),
+    disk: new StoreDiskClient(disk, bucketName),
+    hasRequestId: requestId !== undefined,
+  };
+  const send = withRecovery(recovery);
+  return {
+    send,
+    sendOne(message, resolve, reject) {
+      const call = requestId === undefined ? shortCall(operationIn(message)) : null;
+      if (call === null) firstOf(send([message])).then(resolve, reject);
+      else {
+        const answered = bucket().executeShort(layerOf(message), ...call);
+        answered.then(
+          (answer) => resolve(outcomeOf(answer as ShortMessage)),
+          (error: unknown) =>
+            firstOf(answerFailedBatch(recovery, [message], error)).then(resolve, reject),
+        );
+      }
+    },
+  };
+}
+
+/** For scripts whose compatibility date is older than RPC. */
+export function senderByFetch({ buckets, bucketName, disk }: Destination): Sender {
+  const bucket = stubs(buckets, bucketName);
+  const send = withRecovery({
+    async send(messages) {
+      const body = encodeFrame(messages);
+      const response = await bucket().fetch("http://bucket/", { method: "POST", body });
+      return decodeFrame(await response.arrayBuffer());
+    },
+    disk: new StoreDiskClient(disk, bucketName),
+    hasRequestId: false,
+  });
+  return {
+    send,
+    sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
+  };
+}
+
+function withRecovery(recovery: Recovery): Sender["send"] {
+  return (messages) =>
+    recovery.send(messages).catch((error: unknown) => answerFailedBatch(recovery, messages, error));
+}
+
+/** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */
+export function delayed(sender: Sender, milliseconds: number): Sender {
+  const wait = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
+  return {
+    send: (messages) => wait().then(() => sender.send(messages)),
+    sendOne: (message, resolve, reject) =>
+      void wait()
+        .then(() => sender.sendOne(message, resolve, reject))
+        .catch(reject),
+  };
+}
+
+/** A stub belongs to the request that made it, so each call makes a new stub. */
+function stubs(
+  buckets: BucketNamespace,
+  bucketName: string,
+): () => DurableObjectStub<BucketMethods> {
+  let id: DurableObjectId | undefined;
+  return () => buckets.get((id ??= buckets.idFromName(bucketName)));
+}
+
+async function firstOf(sent: Promise<OutcomeMessage[]>): Promise<OutcomeMessage> {
+  const [answer] = await sent;
+  return answer as OutcomeMessage;
+}
+
+/**
+ * What a client does when a batch fails as a whole, without an answer.
+ *
+ * A commit that fails ends the bucket object, and workerd hides the reason. So the client asks the
+ * bucket about its disk. If the disk is the reason, reads and deletes are sent again: on a full
+ * disk the bucket now makes room for them. Puts fail with a text that names the disk. The bucket
+ * removes the files of the batch that no row names.
+ */
+
+type Send = (messages: OperationMessage[]) => Promise<OutcomeMessage[]>;
+
+/** How a client recovers from a failed batch. */
+interface Recovery {
+  readonly send: Send;
+  readonly disk: StoreDiskClient;
+  /** Whether `send` adds an id to each batch, so that the bucket executes a repeated batch once. */
+  readonly hasRequestId: boolean;
+}
+
+/** The disk of the store, for the case that the bucket does not answer (`bucket/store-disk.ts`). */
+export class StoreDiskClient {
+  readonly #disk: Fetcher;
+  readonly #bucketName: string;
+
+  constructor(disk: Fetcher, bucketName: string) {
+    this.#disk = disk;
+    this.#bucketName = bucketName;
+  }
+
+  /** What to tell callers; `null` when the disk is in order. */
+  async findProblem(bytes: number): Promise<DiskProblem | null> {
+    const question: DiskQuestion = { bucketName: this.#bucketName, bytes };
+    const body = JSON.stringify(question);
+    const response = await this.#disk.fetch("http://disk/", { method: "POST", body });
+    return response.json();
+  }
+}
+
+/**
+ * @throws the error of the batch when the disk is not its reason; StoreError when the disk is its
+ *   reason, and the bucket cannot answer
+ */
+export async function answerFailedBatch(
+  { send, disk, hasRequestId }: Recovery,
+  messages: readonly OperationMessage[],
+  error: unknown,
+): Promise<OutcomeMessage[]> {
+  const operations = messages.map(operationIn);
+  const bytes = operations.reduce((sum, operation) => sum + bytesCarried(operation), 0);
+  const problem = await findDiskProblem(send, disk, bytes, operations.flatMap(blobOf));
+  if (problem === null) throw error;
+  const isRepeated = (operation: Operation): boolean => hasRequestId || mayRepeat(operation);
+  const repeated = messages.filter((message) => isRepeated(operationIn(message)));
+  const answers = repeated.length === 0 ? [] : await send(repeated).catch(() => null);
+  if (answers === null) throw new StoreError(10001, problem.text, problem);
+  const next = answers.values();
+  return operations.map((operation) =>
+    isRepeated(operation) ? (next.next().value as OutcomeMessage) : refusedOutcome(problem),
+  );
+}
+
+/**
+ * Asks the bucket about its disk. A bucket that cannot be opened gets space, and is asked again.
+ *
+ * @param blobs files of a failed batch: the bucket removes them unless a row names them
+ * @returns what to tell callers; `null` when the disk is in order
+ */
+export async function findDiskProblem(
+  send: Send,
+  disk: StoreDiskClient,
+  bytes: number,
+  blobs: readonly string[] = [],
+): Promise<DiskProblem | null> {
+  const ask = async (): Promise<DiskProblem | null> => {
+    const [answer] = await send([{ method: "checkDisk", bytes, blobs }]);
+    const outcome = outcomeIn(answer as OutcomeMessage<"checkDisk">);
+    if (outcome.ok) return outcome.value.problem;
+    throw new Error(outcome.text);
+  };
+  try {
+    return await ask();
+  } catch {
+    const problem = await disk.findProblem(bytes);
+    return ask().catch(() => problem);
+  }
+}
+
+function blobOf(operation: Operation): string[] {
+  const isWrite = operation.method === "put" || operation.method === "uploadPart";
+  return isWrite && "blob" in operation.content ? [operation.content.blob] : [];
+}
+
+/** Whether an operation may be executed again when the disk has refused its first execution. */
+function mayRepeat({ method }: Operation): boolean {
+  return !["put", "createUpload", "uploadPart", "completeUpload"].includes(method);
 }

@@ -5,13 +5,19 @@
  * (`node/node-binding.ts`). Failures are plain errors with the text that callers of the binding
  * know.
  */
-import type { Value } from "../content/content-value.ts";
 import type { ExpectedChecksum, HashAlgorithm } from "../core/checksum.ts";
-import type { KeyHolder } from "../core/customer-key.ts";
-import type { Method } from "../core/methods.ts";
+import type { KeyHolder } from "../core/metadata.ts";
+import type { Method } from "../core/errors.ts";
 import type { PartReference } from "../core/multipart.ts";
-import type { ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
-import type { OpenedObject } from "./opened-object.ts";
+import type {
+  ObjectRecord,
+  Request,
+  Result,
+  UploadReference,
+  Operation,
+} from "../core/operations.ts";
+import { type OutcomeMessage, decodeFrame, encodeFrame } from "./message.ts";
+import type { ByteRange } from "../core/byte-range.ts";
 
 export type GetRequest = Omit<Request<"get">, "method">;
 export type PutRequest = Omit<Request<"put">, "method" | "content" | "checksum"> & {
@@ -43,4 +49,101 @@ export type ProxiedCall = keyof BucketCalls | "read" | "close";
 export interface PieceRequest {
   readonly id: number;
   readonly length: number;
+}
+
+/**
+ * How a test that runs in the script's isolate observes the calls of the script's buckets.
+ *
+ * All bindings of an isolate share one observer. Outside of tests there is none, and a call costs
+ * one look at `current`.
+ */
+
+export interface CallObserver {
+  /** The layer of isolation of a call that is made now. */
+  layer(): number | undefined;
+  record(
+    bucketName: string,
+    operation: Operation,
+    answer: OutcomeMessage,
+    layer: number | undefined,
+  ): void;
+}
+
+export const observation: { current: CallObserver | undefined } = { current: undefined };
+
+/**
+ * An object, opened for reading, and the form in which Node receives one through Miniflare's proxy:
+ * a frame with the id of the opened content.
+ */
+
+export type OpenedObject =
+  | {
+      readonly status: "found";
+      readonly object: ObjectRecord;
+      readonly range: ByteRange;
+      /** An `ArrayBuffer` when the bytes came with the answer. */
+      readonly content: ReadableStream | ArrayBuffer;
+    }
+  | { readonly status: "condition failed"; readonly object: ObjectRecord };
+
+type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+/** An opened object with content that Node reads in pieces. */
+type HeldObject = DistributiveOmit<OpenedObject, "content"> & {
+  readonly content?: Uint8Array<ArrayBuffer>;
+  /** The id of content that did not come with the answer. */
+  readonly contentId?: number;
+};
+
+/** @param hold keeps content open and returns its id (`open-contents.ts`) */
+export function encodeHeld(
+  opened: OpenedObject | null,
+  hold: (content: ReadableStream) => number,
+): ReadableStream {
+  if (opened?.status !== "found" || opened.content instanceof ArrayBuffer) {
+    return streamOf(opened);
+  }
+  const { content, ...head } = opened;
+  return streamOf({ ...head, contentId: hold(content) });
+}
+
+function streamOf(held: object | null): ReadableStream {
+  return new Blob([encodeFrame(held)]).stream();
+}
+
+/** @param pull opens content by its id */
+export async function decodeHeld(
+  stream: ReadableStream,
+  key: string,
+  pull: (content: {
+    id: number;
+    length: number;
+    onShort: (count: number) => Error;
+  }) => ReadableStream,
+): Promise<OpenedObject | null> {
+  const held = decodeFrame<HeldObject | null>(await new Response(stream).arrayBuffer());
+  if (held?.status !== "found") return held;
+  const { content, contentId: id, ...head } = held;
+  if (id === undefined) return { ...head, content: (content as Uint8Array<ArrayBuffer>).buffer };
+  const { length } = head.range;
+  const onShort = (count: number): Error => contentEndedError(key, count, length);
+  return { ...head, content: pull({ id, length, onShort }) };
+}
+
+function contentEndedError(key: string, count: number, length: number): Error {
+  return new Error(
+    `get: Cannot read the content of "${key}": it broke off after ${count} of ${length} bytes. ` +
+      "The object is damaged; put it again or delete it. (10001)",
+  );
+}
+
+/** A value that a caller stores. */
+export type Value = { readonly bytes: Uint8Array } | StreamValue;
+
+export interface StreamValue {
+  readonly stream: ReadableStream;
+  /** `null` where the length is not known: only in Node */
+  readonly length: number | null;
+  /** The stream ends with an end-of-stream mark (`client/message.ts`). */
+  readonly marked?: boolean;
 }

@@ -1,23 +1,31 @@
 /** The client of a bucket: operations travel by RPC, content of any size by stream. */
-import { BlobDirectory } from "../content/blob-directory.ts";
-import { BlobDamagedError } from "../core/blob-damage.ts";
-import { ContentWriter } from "../content/content-writer.ts";
-import { bytesAtHand, openContent } from "../content/content-reader.ts";
-import { verifyContent } from "../content/content-verifier.ts";
-import type { Method } from "../core/methods.ts";
+import { BlobDirectory, bytesAtHand, openContent, verifyContent } from "./blob-directory.ts";
+import { BlobDamagedError } from "../core/content.ts";
+import { ContentWriter, ContentCommitter } from "./content-writer.ts";
+import type { Method } from "../core/errors.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-encoding.ts";
+import { decodeObject } from "../core/object.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
-import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
-import { applyFault, breakContent } from "./apply-fault.ts";
-import { Batch } from "./batch.ts";
-import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
-import { observation } from "./call-observer.ts";
-import { ContentCommitter } from "./content-commit.ts";
-import { findDiskProblem, StoreDiskClient } from "./failed-batch.ts";
-import { damagedError, internalError, settle } from "./failure.ts";
-import type { OpenedObject } from "./opened-object.ts";
-import { delayed, senderByFetch, senderByRpc, type Destination } from "./sender.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "./message.ts";
+import { damagedError, internalError, settle, connectionLost, applyFault } from "./failure.ts";
+import {
+  Batch,
+  findDiskProblem,
+  StoreDiskClient,
+  delayed,
+  senderByFetch,
+  senderByRpc,
+  type Destination,
+} from "./batch.ts";
+import {
+  type BucketCalls,
+  type GetRequest,
+  type PartRequest,
+  type PutRequest,
+  observation,
+  type OpenedObject,
+} from "./bucket-calls.ts";
+import type { AnswerFault } from "../core/fault.ts";
 
 export interface BucketAccess extends Destination {
   readonly blobs: Fetcher;
@@ -150,4 +158,37 @@ function openAtOnce(key: string, found: Result<"get">): OpenedObject | null | un
 
 function identity<Given>(value: Given): Given {
   return value;
+}
+
+/** A body that fails before its end, and still has the length of the whole body. */
+function breakContent(
+  content: ReadableStream,
+  length: number,
+  { lost }: AnswerFault,
+): ReadableStream {
+  if (lost === undefined || lost === "answer") return content;
+  const wanted = lost.afterBytes < 0 ? Math.floor(length / 2) : lost.afterBytes;
+  const { readable, writable } = new FixedLengthStream(length);
+  void copyAndAbort(content, writable, Math.min(wanted, Math.max(0, length - 1)));
+  return readable;
+}
+
+async function copyAndAbort(
+  content: ReadableStream<Uint8Array>,
+  writable: WritableStream<Uint8Array>,
+  bytes: number,
+): Promise<void> {
+  const writer = writable.getWriter();
+  try {
+    let remaining = bytes;
+    for await (const chunk of content) {
+      if (remaining === 0) break;
+      const part = chunk.subarray(0, remaining);
+      await writer.write(part);
+      remaining -= part.length;
+    }
+    await writer.abort(connectionLost());
+  } catch {
+    // The reader has cancelled the stream.
+  }
 }

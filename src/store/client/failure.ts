@@ -1,8 +1,8 @@
 /** The errors that callers of the binding receive. */
-import { bindingMessage, StoreError, type StoreErrorCode } from "../core/errors.ts";
-import { explainRefusal, type RefusedOperation } from "../core/explain-refusal.ts";
-import type { Method } from "../core/methods.ts";
+import { bindingMessage, StoreError, type StoreErrorCode, type Method } from "../core/errors.ts";
 import type { Outcome, Result } from "../core/operations.ts";
+import type { AnswerFault } from "../core/fault.ts";
+import { type RefusedOperation, explainRefusal } from "../core/explain-refusal.ts";
 
 /** @throws Error when the bucket has refused the operation */
 export function settle<M extends Method>(
@@ -55,4 +55,48 @@ export function damagedText(key: string, cause: Error | undefined): string {
     `Cannot read the content of "${key}": ${cause?.message}. ` +
     `The object is damaged; put it again or delete it.`
   );
+}
+
+/**
+ * The frames of the binding in the stack of an error. A user looks for the line of the script, and the
+ * binding is one line of minified code.
+ */
+
+/** The names that the plugin gives the modules of bindings. */
+const ownFrame = /^\s+at .*\bledge-internal:store-(?:remote-)?binding\b/;
+
+/** Removes the frames of the binding, if others are left. Returns the error. */
+export function hideOwnFrames<Thrown>(error: Thrown): Thrown {
+  if (!(error instanceof Error) || typeof error.stack !== "string") return error;
+  const lines = error.stack.split("\n");
+  const others = lines.filter((line) => !ownFrame.test(line));
+  if (others.some((line) => /^\s+at /.test(line))) error.stack = others.join("\n");
+  return error;
+}
+
+/** Applies the part of a fault that happens before the answer arrives. */
+export async function applyFault({ delayMilliseconds, lost, late }: AnswerFault): Promise<void> {
+  if (late) await neverContinue();
+  if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
+  if (lost === "answer") throw connectionLost();
+}
+
+/**
+ * The test that made the call has ended, and its code must not continue during the next test.
+ * The runtime reports a promise that nothing can settle as code that hangs, so a timer waits.
+ */
+export async function neverContinue(): Promise<never> {
+  for (;;) await delay(timeoutMillisecondsMax);
+}
+
+export function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** The longest delay of `setTimeout`: 24 days. */
+const timeoutMillisecondsMax = 2 ** 31 - 1;
+
+/** The error of the platform, with its text. */
+export function connectionLost(): Error {
+  return Object.assign(new Error("Network connection lost."), { retryable: true });
 }

@@ -6,23 +6,25 @@
  * stream waits in memory, a long one in the spool.
  */
 import { problemOf } from "../../state/disk.ts";
-import type { BlobDirectory } from "../content/blob-directory.ts";
-import { ContentWriter } from "../content/content-writer.ts";
-import { StoreError } from "../core/errors.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
+import { ContentWriter, ContentCommitter } from "./content-writer.ts";
+import { StoreError, type Method } from "../core/errors.ts";
 import { uploadBytesMax } from "../core/limits.ts";
-import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-encoding.ts";
+import { decodeObject } from "../core/object.ts";
 import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
 import type { RemoteBucket } from "../remote/remote-bucket.ts";
 import type { RemoteObject } from "../remote/remote-reads.ts";
-import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
-import { observation } from "./call-observer.ts";
-import { ContentCommitter } from "./content-commit.ts";
-import { internalError, reasonOf, refusal, settle } from "./failure.ts";
-import { delay } from "./fault-effects.ts";
-import type { OpenedObject } from "./opened-object.ts";
-import { hideOwnFrames } from "./own-frames.ts";
+import {
+  type BucketCalls,
+  type GetRequest,
+  type PartRequest,
+  type PutRequest,
+  observation,
+  type OpenedObject,
+} from "./bucket-calls.ts";
+import { internalError, reasonOf, refusal, settle, delay, hideOwnFrames } from "./failure.ts";
+import type { Spool } from "../remote/remote-context.ts";
 
 /** A script holds several streams at once, and an isolate has 128 MB in production. */
 const streamBytesMax = 4 * 1024 * 1024;
@@ -33,7 +35,7 @@ const spoolProblem = problemOf(
     "the disk of the state folder is full, or its folder is not writable. Free some space, or put a smaller value.",
 );
 
-export interface RemoteCallsOptions {
+interface RemoteCallsOptions {
   readonly bucketName: string;
   readonly bucket: RemoteBucket;
   /** Where streams wait. */
@@ -135,4 +137,22 @@ function outcomeOf(found: RemoteObject | null): Outcome<"get"> {
   const { status } = found;
   if (status === "condition failed") return { ok: true, value: { status, object: "" } };
   return { ok: true, value: { status, object: "", range: found.range, content: [] } };
+}
+
+/** The spool of a remote bucket in workerd: files of a disk service. */
+
+export class DiskSpool implements Spool {
+  readonly #blobs: BlobDirectory;
+
+  constructor(blobs: BlobDirectory) {
+    this.#blobs = blobs;
+  }
+
+  open(blob: string, size: number): Promise<ReadableStream<Uint8Array>> {
+    return this.#blobs.read({ blob, blobSize: size, offset: 0, length: size });
+  }
+
+  remove(blob: string): Promise<void> {
+    return this.#blobs.remove(blob);
+  }
 }

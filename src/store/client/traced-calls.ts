@@ -2,21 +2,25 @@
  * Calls of a bucket as spans in the trace of the script's invocation: `store_get` and so on, for the
  * explorer of a dev server. Only an observed binding has this class around its calls.
  */
-import type { Method } from "../core/methods.ts";
-import { methodNames } from "../core/methods.ts";
+import { type Method, methodNames } from "../core/errors.ts";
 import type { PartReference } from "../core/multipart.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
-import { keysOf } from "../core/recorded-call.ts";
-import type { Value } from "../content/content-value.ts";
-import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
-import type { OpenedObject } from "./opened-object.ts";
+import { keysOf } from "../core/fault.ts";
+import type {
+  Value,
+  BucketCalls,
+  GetRequest,
+  PartRequest,
+  PutRequest,
+  OpenedObject,
+} from "./bucket-calls.ts";
 
 /** The tracing of workerd. A span ends when the promise of its function settles. */
 export interface Tracing {
   enterSpan<Value>(name: string, run: (span: TraceSpan) => Promise<Value>): Promise<Value>;
 }
 
-export interface TraceSpan {
+interface TraceSpan {
   setAttribute(name: string, value: string | number): void;
 }
 

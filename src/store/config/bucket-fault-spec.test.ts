@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callMethods, type CallMethod } from "../core/recorded-call.ts";
-import { failEffect } from "../core/store-fault.ts";
+import { callMethods, failEffect, type CallMethod } from "../core/fault.ts";
 import {
   BucketFaultError,
   formatBucketFault,

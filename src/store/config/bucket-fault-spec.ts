@@ -23,15 +23,16 @@
 import { toMilliseconds } from "../../base/duration.ts";
 import { nearest } from "../../base/nearest.ts";
 import { storeErrorTable } from "../core/errors.ts";
-import { callMethods, type CallMethod } from "../core/recorded-call.ts";
 import {
+  callMethods,
   failEffect,
   makeStoreFault,
   slowEffect,
+  type CallMethod,
   type FaultEffect,
   type FaultTarget,
   type StoreFault,
-} from "../core/store-fault.ts";
+} from "../core/fault.ts";
 import { latencyMillisecondsMax } from "./store-buckets.ts";
 
 /** A fault as its text says it. */

@@ -20,8 +20,7 @@ import {
   type ReportMistake,
 } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { BucketSettings } from "../core/bucket-settings.ts";
-import type { StorageClass } from "../core/operations.ts";
+import type { BucketSettings, StorageClass } from "../core/operations.ts";
 import { remoteOptionSchema, type FindRemote, type ProjectRemote } from "./remotes.ts";
 
 export interface BucketBinding {

@@ -7,7 +7,6 @@
  * binding rejects with a plain `Error` whose message is `<method>: <text> (<code>)`; an HTTP
  * interface answers with the status and the name.
  */
-import { methodNames, type Method } from "./methods.ts";
 
 /** `name` is the name of the error on the S3-compatible interface. */
 export const storeErrorTable = {
@@ -147,4 +146,40 @@ export function bindingMessage(
   error: { code: StoreErrorCode; text: string },
 ): string {
   return `${methodNames[method]}: ${error.text} (${error.code})`;
+}
+
+/** The operations of a bucket, and the names that the binding's callers know them by. */
+export const methodNames = {
+  head: "head",
+  get: "get",
+  put: "put",
+  delete: "delete",
+  list: "list",
+  createUpload: "createMultipartUpload",
+  uploadPart: "uploadPart",
+  completeUpload: "completeMultipartUpload",
+  abortUpload: "abortMultipartUpload",
+  listUploads: "listMultipartUploads",
+  listParts: "listParts",
+  getSettings: "getSettings",
+  putSettings: "putSettings",
+  createBucket: "createBucket",
+  deleteBucket: "deleteBucket",
+  stats: "stats",
+  checkDisk: "checkDisk",
+} as const;
+
+export type Method = keyof typeof methodNames;
+
+/** The format of a bucket's database (`bucket/schema.ts`), and what to say of a newer one. */
+
+/** Increases with every change of a table; `bucket/migration.ts` migrates from older formats. */
+export const formatVersion = 6;
+
+export function newerFormatText(bucketName: string, version: number): string {
+  return (
+    `Cannot open bucket "${bucketName}": its database has format ${version}, and this version of ` +
+    `Ledge knows formats up to ${formatVersion}. Use the version of Ledge that wrote the database, ` +
+    "or another state folder."
+  );
 }

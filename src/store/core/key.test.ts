@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { StoreError } from "./errors.ts";
-import { compareKeys, prefixEnd, utf8Length, validateKey } from "./key.ts";
+import { compareKeys, prefixEnd, utf8Length, validateKey, validateBucketName } from "./key.ts";
 
 /** Characters around each length boundary of UTF-8 and UTF-16. */
 const characters =
@@ -124,4 +124,28 @@ it("prefixEnd() and its prefix enclose exactly the keys with that prefix", () =>
     }),
     { numRuns: 1000 },
   );
+});
+
+it.each(["abc", "my-bucket", "0-0", "a".repeat(63), "a--b"])(
+  "validateBucketName() takes %s",
+  (name) => {
+    expect(() => validateBucketName(name)).not.toThrow();
+  },
+);
+
+it.each([
+  "",
+  "ab",
+  "a".repeat(64),
+  "-ab",
+  "ab-",
+  "Abc",
+  "a.b.c",
+  "a_b",
+  "a/b",
+  "..",
+  "buckét",
+  "abc\n",
+])("validateBucketName() refuses %j", (name) => {
+  expect(() => validateBucketName(name)).toThrow(new StoreError(10005));
 });

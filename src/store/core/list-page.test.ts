@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeCursor, type Position } from "./cursor.ts";
-import { compareKeys } from "./key.ts";
 import {
+  decodeCursor,
+  type Position,
   listPage,
   listRun,
   presentPrefix,
@@ -11,7 +11,13 @@ import {
   type ListQuery,
   type ReadRun,
   type ScanRows,
+  uploadPage,
+  type ScanUploads,
+  encodeCursor,
 } from "./list-page.ts";
+import { compareKeys } from "./key.ts";
+import type { UploadPosition, UploadRecord } from "./operations.ts";
+import { StoreError } from "./errors.ts";
 
 /** Rows in memory, and how many of them were read. */
 class Source {
@@ -245,3 +251,181 @@ describe("listRun()", () => {
     expect(run({}, () => null)).toBeNull();
   });
 });
+
+/** Uploads in order: those of one key are in the order of the list. */
+function uploadsOf(keys: readonly string[]): UploadRecord[] {
+  return keys
+    .map((key, index) => ({ key, uploadId: `u${index}`, created: index }))
+    .sort((one, other) => compareKeys(one.key, other.key) || one.created - other.created)
+    .map((upload) => ({ ...upload, storageClass: "Standard" }));
+}
+
+function scanOf(uploads: readonly UploadRecord[]): ScanUploads {
+  const index = (id: string) => uploads.findIndex((upload) => upload.uploadId === id);
+  return ({ from, end }) => {
+    const isAfter = ({ key, uploadId }: UploadRecord): boolean => {
+      const order = compareKeys(key, from.key);
+      if (order !== 0) return order > 0;
+      if (from.uploadId === undefined) return from.inclusive;
+      return index(uploadId) > index(from.uploadId);
+    };
+    return uploads.filter(
+      (upload) => isAfter(upload) && (end === null || compareKeys(upload.key, end) < 0),
+    );
+  };
+}
+
+const uploads = uploadsOf(["b", "a/1", "a/2", "b", "c/x/1", "a/1", "d"]);
+const list = (request: Partial<Parameters<typeof uploadPage>[0]>) => {
+  const page = uploadPage({ prefix: "", limit: 1000, ...request }, scanOf(uploads));
+  return { ...page, uploads: page.uploads.map(({ key, uploadId }) => `${key} ${uploadId}`) };
+};
+
+describe("uploadPage()", () => {
+  it("rolls keys up at the first delimiter after the prefix", () => {
+    expect(list({ delimiter: "/" })).toEqual({
+      uploads: ["b u0", "b u3", "d u6"],
+      prefixes: ["a/", "c/"],
+      truncated: false,
+    });
+    expect(list({ prefix: "c/", delimiter: "/" }).prefixes).toEqual(["c/x/"]);
+    expect(list({ prefix: "a/", delimiter: "/" }).uploads).toEqual(["a/1 u1", "a/1 u5", "a/2 u2"]);
+  });
+
+  it("continues after a key, after an upload, and after a prefix", () => {
+    expect(list({ after: { key: "a/1" } }).uploads[0]).toBe("a/2 u2");
+    expect(list({ after: { key: "a/1", uploadId: "u1" } }).uploads[0]).toBe("a/1 u5");
+    expect(list({ after: { key: "a/" }, delimiter: "/" }).prefixes).toEqual(["c/"]);
+    expect(list({ after: { key: "a/" } }).uploads[0]).toBe("a/1 u1");
+    expect(list({ after: { key: "A" }, prefix: "b" }).uploads).toEqual(["b u0", "b u3"]);
+  });
+
+  it("lists each upload and each prefix once, in pages of any size", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom("a", "b", "/", "é"), maxLength: 4 })),
+        fc.constantFrom("", "/", "a/"),
+        fc.constantFrom("", "a", "b/"),
+        fc.integer({ min: 1, max: 5 }),
+        (keys, delimiter, prefix, limit) => {
+          const scan = scanOf(uploadsOf(keys));
+          const whole = uploadPage({ prefix, delimiter, limit: 1000 }, scan);
+          const seen = { uploads: [] as UploadRecord[], prefixes: [] as string[] };
+          let after: UploadPosition | undefined;
+          do {
+            const page = uploadPage({ prefix, delimiter, limit, ...(after && { after }) }, scan);
+            seen.uploads.push(...page.uploads);
+            seen.prefixes.push(...page.prefixes);
+            expect(page.truncated).toBe(page.next !== undefined);
+            after = page.next;
+          } while (after !== undefined);
+          expect(seen).toEqual({ uploads: whole.uploads, prefixes: whole.prefixes });
+        },
+      ),
+    );
+  });
+});
+
+const refusal = new StoreError(
+  10001,
+  "The cursor is not valid: pass the cursor of the previous page as it is.",
+);
+
+const position: fc.Arbitrary<Position> = fc.record(
+  {
+    kind: fc.constantFrom("key" as const, "prefix" as const),
+    text: fc.oneof(fc.string({ unit: "binary" }), fc.string()),
+  },
+  { noNullPrototype: true },
+);
+
+it.each<Position>([
+  { kind: "key", text: "photos/2024/cat.jpg" },
+  { kind: "prefix", text: "photos/" },
+  { kind: "key", text: "" },
+  { kind: "key", text: "100%25 +/=&\0\n" },
+  { kind: "prefix", text: "\x7f\x80\xe9\uffff\u{1f600}\u{10ffff}" },
+  { kind: "key", text: "a".repeat(1024) },
+])("decodeCursor() reverses encodeCursor(): %o", (given) => {
+  expect(decodeCursor(encodeCursor(given))).toStrictEqual(given);
+});
+
+it("decodeCursor() reverses encodeCursor() for every position", () => {
+  fc.assert(
+    fc.property(position, (given) => {
+      expect(decodeCursor(encodeCursor(given))).toStrictEqual(given);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it("encodeCursor() makes text that needs no escaping in a URL", () => {
+  fc.assert(
+    fc.property(position, (given) => {
+      expect(encodeCursor(given)).toMatch(/^[A-Za-z0-9_-]+$/);
+    }),
+  );
+});
+
+it("encodeCursor() makes different cursors of a key and a prefix with the same text", () => {
+  expect(encodeCursor({ kind: "key", text: "a" })).not.toBe(
+    encodeCursor({ kind: "prefix", text: "a" }),
+  );
+});
+
+it.each([
+  ["nothing", ""],
+  ["a key", "photos/2024/cat.jpg"],
+  ["a key that is base64", "cGhvdG9z"],
+  ["only a checksum of zeros", "AAAAAA"],
+  ["fewer bytes than a checksum has", "AA"],
+  ["a length that base64 never has", "AAAAA"],
+  ["bytes that are not UTF-8", "AAAAAP___w"],
+  ["padding", `${encodeCursor({ kind: "key", text: "a" })}=`],
+  ["ordinary base64", encodeCursor({ kind: "key", text: "?>?>" }).replaceAll(/[-_]/g, "+")],
+  ["white space around it", ` ${encodeCursor({ kind: "key", text: "a" })}`],
+  ["a line break after it", `${encodeCursor({ kind: "key", text: "a" })}\n`],
+])("decodeCursor() refuses %s", (_, cursor) => {
+  expect(() => decodeCursor(cursor)).toThrow(refusal);
+});
+
+it("decodeCursor() refuses all other text with a StoreError", () => {
+  const base64url = fc.base64String().map((text) => text.replaceAll("=", ""));
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string(), base64url), (text) => {
+      expect(() => decodeCursor(text)).toThrow(refusal);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it("decodeCursor() refuses a cursor that was cut short", () => {
+  fc.assert(
+    fc.property(position, fc.nat(), (given, seed) => {
+      const cursor = encodeCursor(given);
+      expect(() => decodeCursor(cursor.slice(0, seed % cursor.length))).toThrow(refusal);
+    }),
+  );
+});
+
+it("decodeCursor() never takes a damaged cursor for another position", () => {
+  const character = fc.constantFrom("A", "g", "8", "-", "_");
+  fc.assert(
+    fc.property(position, fc.nat(), character, (given, seed, wrong) => {
+      const cursor = encodeCursor(given);
+      const index = seed % cursor.length;
+      const damaged = cursor.slice(0, index) + wrong + cursor.slice(index + 1);
+      // The last character may hold unused bits.
+      expect([given, refusal]).toContainEqual(decodeOrError(damaged));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function decodeOrError(cursor: string): unknown {
+  try {
+    return decodeCursor(cursor);
+  } catch (error) {
+    return error;
+  }
+}

@@ -6,10 +6,10 @@
  * keys with this prefix. So the cost of a page depends on the items of the page, and not on the
  * size of the bucket or of a folder.
  */
-import { encodeCursor, type Position } from "./cursor.ts";
 import { StoreError } from "./errors.ts";
 import { compareKeys, prefixEnd } from "./key.ts";
 import { listLimitMax } from "./limits.ts";
+import type { Request, Result, UploadPosition, UploadRecord } from "./operations.ts";
 
 export interface ListQuery {
   readonly prefix: string;
@@ -176,4 +176,146 @@ function laterBound(left: Bound, right: Bound): Bound {
   const order = compareKeys(left.key, right.key);
   if (order === 0) return left.inclusive ? right : left;
   return order < 0 ? right : left;
+}
+
+/**
+ * Listing of uploads: one page of the uploads in progress, in order of key and then of age.
+ *
+ * As in a listing of objects (`list-page.ts`), keys roll up into prefixes, and a new scan begins
+ * after all keys with such a prefix. A key can have several uploads, so the position of a page's
+ * end is a key and an upload; after a prefix it is the prefix alone.
+ */
+
+/** Where a scan begins: at a key, after all uploads of a key, or after an upload. */
+export interface UploadBound extends UploadPosition {
+  readonly inclusive: boolean;
+}
+
+/** Scans the uploads in progress from a bound, up to a key (`null`: to the last). */
+export type ScanUploads = (bounds: {
+  from: UploadBound;
+  end: string | null;
+}) => Iterable<UploadRecord>;
+
+export function uploadPage(
+  { prefix, delimiter = "", after, limit }: Omit<Request<"listUploads">, "method">,
+  scan: ScanUploads,
+): Result<"listUploads"> {
+  const end = prefixEnd(prefix);
+  const uploads: UploadRecord[] = [];
+  const prefixes: string[] = [];
+  let last: UploadPosition | undefined;
+  let from = firstUploadBound(prefix, delimiter, after);
+  while (from !== null) {
+    let jump: UploadBound | null = null;
+    for (const upload of scan({ from, end })) {
+      if (uploads.length + prefixes.length === limit && last !== undefined) {
+        return { uploads, prefixes, truncated: true, next: last };
+      }
+      const rolledUp = rollUp(upload.key, prefix, delimiter);
+      if (rolledUp === null) {
+        uploads.push(upload);
+        last = { key: upload.key, uploadId: upload.uploadId };
+      } else {
+        prefixes.push(rolledUp);
+        last = { key: rolledUp };
+        jump = afterPrefix(rolledUp);
+        break;
+      }
+    }
+    from = jump;
+  }
+  return { uploads, prefixes, truncated: false };
+}
+
+/** `null` when no upload follows. */
+function firstUploadBound(
+  prefix: string,
+  delimiter: string,
+  after: UploadPosition | undefined,
+): UploadBound | null {
+  const start = { key: prefix, inclusive: true };
+  if (after === undefined || compareKeys(after.key, prefix) < 0) return start;
+  // The page before may have ended with a prefix.
+  if (after.uploadId === undefined && rollUp(after.key, prefix, delimiter) === after.key) {
+    return afterPrefix(after.key);
+  }
+  return { ...after, inclusive: false };
+}
+
+function afterPrefix(rolledUp: string): UploadBound | null {
+  const key = prefixEnd(rolledUp);
+  return key === null ? null : { key, inclusive: true };
+}
+
+/**
+ * Cursors: the position at which a page of a listing ended, with a checksum.
+ *
+ * The checksum is no protection against forgery. It turns mistakes (a key passed as a cursor, a
+ * cursor cut short) into errors, where they would otherwise list from a wrong position.
+ */
+
+/** The last item of a page: an object, or a rolled-up prefix with its delimiter. */
+export interface Position {
+  readonly kind: "key" | "prefix";
+  readonly text: string;
+}
+
+// Node and workerd have these; the core's TypeScript library does not declare them.
+declare function btoa(binary: string): string;
+declare function atob(base64: string): string;
+
+export function encodeCursor(position: Position): string {
+  const payload = (position.kind === "key" ? "k" : "p") + position.text;
+  const binary = cursorChecksum(payload) + utf8Bytes(payload);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/**
+ * Deviation: the text is ours, and the code is that of an internal error, because the code of the
+ * deployed service is not known.
+ *
+ * @throws StoreError 10001 when `encodeCursor` did not make `cursor`
+ */
+export function decodeCursor(cursor: string): Position {
+  const payload = decodePayload(cursor);
+  const position: Position = {
+    kind: payload.startsWith("k") ? "key" : "prefix",
+    text: payload.slice(1),
+  };
+  if (encodeCursor(position) === cursor) return position;
+  throw new StoreError(
+    10001,
+    "The cursor is not valid: pass the cursor of the previous page as it is.",
+  );
+}
+
+const checksumLength = 4;
+
+/** FNV-1a over the UTF-16 code units, as four characters below U+0100. */
+function cursorChecksum(payload: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < payload.length; index++) {
+    hash = Math.imul(hash ^ payload.charCodeAt(index), 0x01000193);
+  }
+  return String.fromCharCode(hash >>> 24, (hash >>> 16) & 255, (hash >>> 8) & 255, hash & 255);
+}
+
+function utf8Bytes(text: string): string {
+  return encodeURIComponent(text).replace(/%(..)/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+/** Empty for text that is no cursor. */
+function decodePayload(cursor: string): string {
+  try {
+    const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
+    const escaped = binary
+      .slice(checksumLength)
+      .replace(/[^A-Za-z0-9]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
+    return decodeURIComponent(escaped);
+  } catch {
+    return "";
+  }
 }

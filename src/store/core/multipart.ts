@@ -16,7 +16,7 @@ import {
   uploadBytesMax,
   uploadLifetimeMilliseconds,
 } from "./limits.ts";
-import { md5 } from "./md5.ts";
+import { md5 } from "./hash.ts";
 
 export type UploadState = "in progress" | "completed" | "aborted";
 

@@ -6,19 +6,12 @@
  */
 import type { DiskProblem } from "../../state/disk.ts";
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
-import type {
-  Checksums,
-  ChecksumType,
-  ExpectedChecksum,
-  Hashes,
-  S3ChecksumAlgorithm,
-} from "./checksum.ts";
+import type { Checksums, ExpectedChecksum, Hashes, UploadChecksum } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
-import type { KeyHolder } from "./customer-key.ts";
-import type { StoreErrorCode } from "./errors.ts";
-import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
-import type { Method } from "./methods.ts";
+import type { KeyHolder, CustomMetadata, HttpMetadata } from "./metadata.ts";
+import type { StoreErrorCode, Method } from "./errors.ts";
 import type { AbortRule, CompletedPart, ListedPart, PartReference } from "./multipart.ts";
+import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from "./limits.ts";
 
 export type StorageClass = "Standard" | "InfrequentAccess";
 
@@ -44,7 +37,7 @@ export interface ObjectRecord extends KeyHolder {
 /** An `ObjectRecord` with all metadata. */
 export type DescribedObject = ObjectRecord & Required<Pick<ObjectRecord, "http" | "custom">>;
 
-/** An `ObjectRecord` without its key, as text: `[fields, metadata]` (`object-encoding.ts`). */
+/** An `ObjectRecord` without its key, as text: `[fields, metadata]` (`object.ts`). */
 export type EncodedObject = string;
 
 /** The properties that the uploader of an object chooses. */
@@ -92,7 +85,7 @@ export interface ListRequest {
 }
 
 interface ListResult {
-  /** SQLite writes this text and the caller parses it (`object-encoding.ts`). */
+  /** SQLite writes this text and the caller parses it (`object.ts`). */
   readonly objectsJson: string;
   /** Rolled-up prefixes, each ending in the delimiter. */
   readonly prefixes: string[];
@@ -110,16 +103,11 @@ export interface UploadPosition {
   readonly uploadId?: string;
 }
 
-export interface UploadRecord extends UploadReference {
+export interface UploadRecord extends UploadReference, UploadChecksum {
   /** Milliseconds since the epoch */
   readonly created: number;
   readonly storageClass: StorageClass;
-  readonly checksumAlgorithm?: S3ChecksumAlgorithm;
-  readonly checksumType?: ChecksumType;
 }
-
-/** The checksum that an upload is created with: its object gets a checksum of this kind. */
-export type UploadChecksum = Pick<UploadRecord, "checksumAlgorithm" | "checksumType">;
 
 /** Settings of a bucket. The bucket stores texts, and follows `abortRules`. */
 export interface StoredSettings {
@@ -264,3 +252,127 @@ export type Outcome<M extends Method = Method> =
       /** Only where it is true. */
       readonly lacksSpace?: boolean;
     };
+
+/** The size of an operation, which limits how many operations are sent together. */
+
+/** A key and the largest metadata of an object, with room for their JSON. */
+const recordBytes = 2 * (keyBytesMax + metadataBytesMax);
+/** A key, or a part. */
+const entryBytes = 2 * keyBytesMax;
+
+/** The most bytes that an operation carries, in its request or in its result. */
+export function bytesCarried(operation: Operation): number {
+  switch (operation.method) {
+    case "put":
+    case "uploadPart":
+      return recordBytes + ("bytes" in operation.content ? operation.content.bytes.length : 0);
+    case "get":
+      return recordBytes + inlineBytesMax;
+    case "list":
+      return Math.max(operation.limit * entryBytes, 2 * listPageBytesMax);
+    case "delete":
+      return operation.keys.length * entryBytes;
+    case "completeUpload":
+      return operation.parts.length * entryBytes;
+    case "listUploads":
+    case "listParts":
+      return operation.limit * entryBytes;
+    case "head":
+    case "createUpload":
+    case "abortUpload":
+    case "getSettings":
+    case "putSettings":
+    case "createBucket":
+    case "deleteBucket":
+    case "stats":
+    case "checkDisk":
+      return recordBytes;
+  }
+}
+
+/** The outcome of an operation that the store cannot execute, for a reason that is not a rule. */
+
+/** @param problem what happened, why, and what to do */
+export function refusedOutcome({ text, lacksSpace }: DiskProblem): Outcome {
+  return { ok: false, code: 10001, text, ...(lacksSpace && { lacksSpace }) };
+}
+
+/** The settings of a binding: from its configuration, and from the script's compatibility settings. */
+export interface BucketSettings {
+  readonly storageClass: StorageClass;
+  /** `true`: `list` follows `include`. `false`: `list` returns all metadata. */
+  readonly honorInclude: boolean;
+  /** `true`: delimited prefixes keep their delimiter. */
+  readonly trailingDelimiter: boolean;
+  /** `true`: bad arguments reject. `false`: bad arguments throw. */
+  readonly rejectBadArguments: boolean;
+  /** Deviation: Node accepts streams of unknown length, because no stream in Node has a known length. */
+  readonly allowUnsizedStreams: boolean;
+}
+
+/** What kinds of operations a batch has: whether it writes, and whether it needs space. */
+
+/** Whether a batch needs a transaction. Reads need none, and the order of its writes makes a put safe (`object-repository.ts`). */
+export function needTransaction(operations: readonly Operation[]): boolean {
+  const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
+  return !isSinglePut && !areReads(operations);
+}
+
+/** A refused write, or a conditional write whose condition does not hold, stores nothing. */
+export function isStored(outcome: Outcome): boolean {
+  return outcome.ok && outcome.value !== null;
+}
+
+/** Whether no operation writes. */
+export function areReads(operations: readonly Operation[]): boolean {
+  return operations.every(isRead);
+}
+
+/** Compares, frequent methods first: a set would compute the hash of every message's method. */
+export function isRead({ method }: Operation): boolean {
+  switch (method) {
+    case "head":
+    case "get":
+    case "list":
+    case "listUploads":
+    case "listParts":
+    case "getSettings":
+    case "stats":
+    case "checkDisk":
+      return true;
+    case "put":
+    case "delete":
+    case "createUpload":
+    case "uploadPart":
+    case "completeUpload":
+    case "abortUpload":
+    case "putSettings":
+    case "createBucket":
+    case "deleteBucket":
+      return false;
+  }
+}
+
+/** They free more space than they need. */
+const freeingMethods: ReadonlySet<Method> = new Set(["delete", "abortUpload", "deleteBucket"]);
+
+/** Whether an operation needs more space than it frees. */
+export function needsSpace(operation: Operation): boolean {
+  return !isRead(operation) && !freeingMethods.has(operation.method);
+}
+
+/** Whether a row may name a file after the operation that no row has named before. */
+export function storesFile(operation: Operation): boolean {
+  return "content" in operation && "blob" in operation.content;
+}
+
+/** Whether a batch is a question about the disk, which travels by itself. */
+export function asksForDisk(
+  operations: readonly Operation[],
+): operations is readonly [Request<"checkDisk">] {
+  return operations[0]?.method === "checkDisk";
+}
+
+export function isDelete({ method }: Operation): boolean {
+  return method === "delete";
+}

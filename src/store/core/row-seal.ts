@@ -24,7 +24,7 @@ interface SealedObject {
 
 type Column = string | number | null;
 
-export interface ObjectSeal {
+interface ObjectSeal {
   readonly itemChecksum: number;
   readonly checksum: number;
   readonly contentChecksum: number;

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { BlobDamagedError } from "../core/blob-damage.ts";
+import { BlobDamagedError } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { BlobFiles } from "./blob-files.ts";
 

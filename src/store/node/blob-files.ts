@@ -10,8 +10,7 @@
 import { closeSync, fstatSync, openSync, read, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { BlobDamagedError } from "../core/blob-damage.ts";
-import { bucketFolder } from "../core/blob-name.ts";
+import { BlobDamagedError, bucketFolder } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { ReusedMemory } from "./reused-memory.ts";
 

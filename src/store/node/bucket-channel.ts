@@ -1,9 +1,12 @@
-/** The client's end of a channel to a bucket (`bucket/channel.ts`), for many batches at a time. */
+/** The client's end of a channel to a bucket (`bucket/call-recorder.ts`), for many batches at a time. */
 import { connect, type Socket } from "node:net";
-import type { ChannelAnswer, ChannelRequest } from "../transport/channel-message.ts";
-import { decodeFrame } from "../transport/frame.ts";
-import type { OutcomeMessage } from "../transport/message.ts";
-import { messageHead, WebSocketReader } from "../transport/web-socket.ts";
+import {
+  type ChannelAnswer,
+  type ChannelRequest,
+  decodeFrame,
+  type OutcomeMessage,
+} from "../client/message.ts";
+import { messageHead, WebSocketReader } from "../client/web-socket.ts";
 import { EndpointClosedError, silenceMilliseconds } from "./endpoint-connection.ts";
 
 interface WaitingRequest {

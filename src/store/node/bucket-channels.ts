@@ -5,10 +5,8 @@
  * process with one batch opens none. The batches before the channel is open, those that are too
  * large, and those whose channel has ended travel by requests.
  */
-import { encodeFrame } from "../transport/frame.ts";
-import type { ChannelRequest } from "../transport/channel-message.ts";
-import type { OutcomeMessage } from "../transport/message.ts";
-import { upgradeRequest } from "../transport/web-socket.ts";
+import { encodeFrame, type ChannelRequest, type OutcomeMessage } from "../client/message.ts";
+import { upgradeRequest } from "../client/web-socket.ts";
 import { BucketChannel } from "./bucket-channel.ts";
 
 /** Half of what workerd receives in one message, and more than the queue puts into most batches. */

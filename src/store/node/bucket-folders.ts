@@ -10,7 +10,7 @@
 import { readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { bucketFolder, bucketOfFolder } from "../core/blob-name.ts";
+import { bucketFolder, bucketOfFolder } from "../core/content.ts";
 import { databaseFolder, databasePath, openDatabaseFile } from "./check/database-file.ts";
 
 /** The empty file in the folder of a deleted bucket. */

@@ -2,7 +2,7 @@
  * Follows the calls that other processes make at the owner of a store. The owner may change at any
  * time: the next owner is asked at the same socket.
  */
-import type { FollowedCall, FollowedCalls } from "../transport/followed-call.ts";
+import type { FollowedCall, FollowedCalls } from "../client/message.ts";
 import { EndpointClient } from "./endpoint-client.ts";
 import { endpointPath } from "./store-owner.ts";
 

@@ -7,8 +7,7 @@
  */
 import type { ByteRange } from "../core/byte-range.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
-import { StoreError } from "../core/errors.ts";
-import type { Method } from "../core/methods.ts";
+import { StoreError, type Method } from "../core/errors.ts";
 import type { Content, DescribedObject, Request, Result } from "../core/operations.ts";
 import type { RemotePlace } from "../remote/remote-options.ts";
 import type { WriteOptions } from "./written-content.ts";

@@ -7,12 +7,13 @@ import {
   requiredAlgorithms,
   type ChecksumAlgorithm,
   type ExpectedChecksum,
+  type UploadChecksum,
 } from "../core/checksum.ts";
-import { ConnectionLostError } from "../core/connection-lost.ts";
+import { ConnectionLostError } from "../core/fault.ts";
 import { StoreError } from "../core/errors.ts";
 import { listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
+import { decodeObject, decodeObjects, allChecksums } from "../core/object.ts";
 import type {
   Content,
   ObjectDescription,
@@ -21,10 +22,8 @@ import type {
   Request,
   Result,
   StorageClass,
-  UploadChecksum,
   UploadReference,
 } from "../core/operations.ts";
-import { allChecksums } from "../core/s3-checksums.ts";
 import {
   chunksOf,
   type BucketMethod,

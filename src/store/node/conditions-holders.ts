@@ -1,7 +1,7 @@
 /**
  * The stores whose conditions this process holds. A runtime that this process starts waits for the
  * conditions before its first call, as when a dev server starts its runtime again for a saved script
- * (`store/bucket/held-conditions.ts`). The runtime of another process has them a moment later.
+ * (`store/bucket/conditions.ts`). The runtime of another process has them a moment later.
  */
 import { endpointPath } from "./store-owner.ts";
 

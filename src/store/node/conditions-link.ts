@@ -3,7 +3,7 @@
  * WebSocket, whose messages are JSON in bytes: to each request the other end sends a report.
  */
 import { connect, type NetConnectOpts, type Socket } from "node:net";
-import { messageHead, upgradeRequest, WebSocketReader } from "../transport/web-socket.ts";
+import { messageHead, upgradeRequest, WebSocketReader } from "../client/web-socket.ts";
 import { EndpointClosedError } from "./endpoint-connection.ts";
 
 export interface ConditionsPlace {

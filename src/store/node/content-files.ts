@@ -3,7 +3,7 @@
  * the operation that stores it names the file.
  *
  * The process has a run of its own, with a record (`state/runs.ts`), and its id is in the names
- * of its files (`core/blob-name.ts`). While the process lives, the garbage collector leaves these
+ * of its files (`core/content.ts`). While the process lives, the garbage collector leaves these
  * files alone, although no row names them yet. If the process is killed, the owner removes the
  * record, and the files that no row names are garbage.
  */
@@ -11,7 +11,7 @@ import { randomBytes } from "node:crypto";
 import { constants, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { newRunId, type RunRecords } from "../../state/runs.ts";
-import { bucketFolder, makeBlobName } from "../core/blob-name.ts";
+import { bucketFolder, makeBlobName } from "../core/content.ts";
 import type { Content } from "../core/operations.ts";
 import { storeRuns } from "./store-owner.ts";
 import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
@@ -88,7 +88,7 @@ export class ContentFiles {
   }
 
   /**
-   * The record is written before the first file: see `core/blob-name.ts`.
+   * The record is written before the first file: see `core/content.ts`.
    *
    * @throws ContentNotWrittenError
    */

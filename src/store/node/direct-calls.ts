@@ -5,21 +5,17 @@
  * itself. The way through Miniflare's proxy, which other bindings take, is three to five times as long.
  */
 import { UserError } from "../../base/user-error.ts";
-import { ConnectionLostError } from "../core/connection-lost.ts";
-import { StoreError } from "../core/errors.ts";
+import { ConnectionLostError } from "../core/fault.ts";
+import { StoreError, type Method } from "../core/errors.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
-import type { RefusedOperation } from "../core/explain-refusal.ts";
+import { type RefusedOperation } from "../core/explain-refusal.ts";
+import { connectionLost, internalError, reasonOf, refusal } from "../client/failure.ts";
 import { inlineBytesMax } from "../core/limits.ts";
-import type { Method } from "../core/methods.ts";
 import { validateUploadSize } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-encoding.ts";
+import { decodeObject } from "../core/object.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
-import { validateWrite } from "../core/write-operation.ts";
-import type { Value } from "../content/content-value.ts";
-import type { BucketCalls } from "../client/bucket-calls.ts";
-import { connectionLost } from "../client/fault-effects.ts";
-import { internalError, reasonOf, refusal } from "../client/failure.ts";
-import type { OpenedObject } from "../client/opened-object.ts";
+import { validateWrite } from "../core/metadata.ts";
+import type { Value, BucketCalls, OpenedObject } from "../client/bucket-calls.ts";
 import type { ClientBucket, FoundObject, OpenedObject as OpenedFile } from "./client-bucket.ts";
 
 type OpenedFiles = Exclude<FoundObject["content"], Uint8Array>;

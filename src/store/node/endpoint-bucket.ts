@@ -6,13 +6,13 @@
 import { hash, randomUUID } from "node:crypto";
 import { UserError } from "../../base/user-error.ts";
 import { damagedError } from "../client/failure.ts";
-import { BlobDamagedError } from "../core/blob-damage.ts";
+import { BlobDamagedError } from "../core/content.ts";
 import { requiredAlgorithms, type Checksums } from "../core/checksum.ts";
 import { inlineBytesMax, uploadBytesMax } from "../core/limits.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-encoding.ts";
+import { decodeObject } from "../core/object.ts";
 import type { ObjectRecord } from "../core/operations.ts";
-import { requestHeader } from "../endpoint/protocol.ts";
+import { requestHeader } from "../client/message.ts";
 import { CommandBucket, type FetchedObject, type NewObject } from "./command-bucket.ts";
 import type { ContentFiles } from "./content-files.ts";
 import { largePartBytes, type FileContent } from "./file-content.ts";

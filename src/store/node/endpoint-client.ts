@@ -1,12 +1,16 @@
-/** Requests to the endpoint of the owner's runtime (`store/endpoint`). */
+/** Requests to the endpoint of the owner's runtime (`store/bucket/endpoint.ts`). */
 import type { Readable } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
 import type { Operation } from "../core/operations.ts";
-import { clientHeader, type ClientName } from "../transport/client-name.ts";
-import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import type { OutcomeMessage } from "../transport/message.ts";
-import { requestIdHeader } from "../transport/request-id.ts";
-import type { ReceivedResponse } from "../transport/response-reader.ts";
+import {
+  clientHeader,
+  type ClientName,
+  decodeFrame,
+  encodeFrame,
+  type OutcomeMessage,
+  requestIdHeader,
+} from "../client/message.ts";
+import type { ReceivedResponse } from "../client/web-socket.ts";
 import { BucketChannels } from "./bucket-channels.ts";
 import { EndpointClosedError, EndpointConnection } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";

@@ -1,7 +1,7 @@
 /** A connection to the store's endpoint, for one request at a time. */
 import { connect, type Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { ResponseReader, type ReceivedResponse } from "../transport/response-reader.ts";
+import { ResponseReader, type ReceivedResponse } from "../client/web-socket.ts";
 
 /** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
 export class EndpointClosedError extends Error {

@@ -5,22 +5,22 @@
  * `writeHttpMetadata(headers)` changes its argument, or that a stream from Node has no length. So
  * Node runs the same `StoreBucket` as a script, and only the calls to the bucket cross to workerd.
  */
-import type { BucketSettings } from "../core/bucket-settings.ts";
+import type { BucketSettings } from "../core/operations.ts";
 import { StoreBucket } from "../binding/store-bucket.ts";
-import type {
-  BucketCalls,
-  PartRequest,
-  PieceRequest,
-  ProxiedCall,
-  PutRequest,
+import {
+  type BucketCalls,
+  type PartRequest,
+  type PieceRequest,
+  type ProxiedCall,
+  type PutRequest,
+  decodeHeld,
+  type StreamValue,
 } from "../client/bucket-calls.ts";
-import { decodeHeld } from "../client/opened-object.ts";
-import type { StreamValue } from "../content/content-value.ts";
 import { inlineBytesMax } from "../core/limits.ts";
-import { MarkedStream } from "../transport/marked-stream.ts";
+import { MarkedStream } from "../client/message.ts";
 import { PulledContents } from "./pulled-content.ts";
 
-/** Miniflare's proxy of the binding in workerd (`binding/hidden-properties.ts`). */
+/** Miniflare's proxy of the binding in workerd (`client/proxied-calls.ts`). */
 interface ProxiedBinding {
   "ledge:bucket": (name: ProxiedCall, ...args: unknown[]) => Promise<unknown>;
 }

@@ -7,11 +7,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { ConnectionLostError } from "../core/connection-lost.ts";
-import type { Method } from "../core/methods.ts";
-import { bytesCarried } from "../core/operation-size.ts";
-import type { Operation, Outcome, Request } from "../core/operations.ts";
-import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
+import { ConnectionLostError } from "../core/fault.ts";
+import type { Method } from "../core/errors.ts";
+import { bytesCarried, type Operation, type Outcome, type Request } from "../core/operations.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "../client/message.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
 const requestsMax = 2;

@@ -5,14 +5,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { damagedText } from "../client/failure.ts";
-import { BlobDamagedError } from "../core/blob-damage.ts";
-import { bucketFolder } from "../core/blob-name.ts";
+import { BlobDamagedError, bucketFolder } from "../core/content.ts";
 import { isComposite, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
-import { StoreError } from "../core/errors.ts";
-import type { Method } from "../core/methods.ts";
-import { decodeObject } from "../core/object-encoding.ts";
+import { StoreError, type Method } from "../core/errors.ts";
+import { decodeObject, allChecksums } from "../core/object.ts";
 import type { Content, DescribedObject, Request, Result } from "../core/operations.ts";
-import { allChecksums } from "../core/s3-checksums.ts";
 import { BlobFiles, joinBytes } from "./blob-files.ts";
 import {
   copyContent,

@@ -1,9 +1,9 @@
-/** The conditions of a store, held at its owner (`store/bucket/held-conditions.ts`). */
+/** The conditions of a store, held at its owner (`store/bucket/conditions.ts`). */
 import { mkdirSync } from "node:fs";
 import { readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { ConditionsReport, RequestedConditions } from "../transport/conditions-message.ts";
+import type { ConditionsReport, RequestedConditions } from "../client/message.ts";
 import { ConditionsConnection } from "./conditions-connection.ts";
 import { addConditionsHolder, removeConditionsHolder } from "./conditions-holders.ts";
 import { endpointPath } from "./store-owner.ts";

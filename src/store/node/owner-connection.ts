@@ -3,7 +3,7 @@
  *
  * If no process owns the folder, this process becomes the owner. The owner may change at any time:
  * a dev server ends, restarts or starts. Then the requests in flight are repeated at the endpoint of
- * the next owner. So a request that writes carries an id (`store/endpoint`).
+ * the next owner. So a request that writes carries an id (`store/bucket/endpoint.ts`).
  */
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,7 +12,7 @@ import { hasRuntimeSockets } from "../../state/sockets.ts";
 import type { Succession } from "../../state/succession.ts";
 import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { ClientName } from "../transport/client-name.ts";
+import type { ClientName } from "../client/message.ts";
 import { EndpointClient } from "./endpoint-client.ts";
 import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";

@@ -4,7 +4,7 @@
  */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isAbandoned, isPartialMark } from "../core/blob-name.ts";
+import { isAbandoned, isPartialMark } from "../core/content.ts";
 
 /** Runs while the runtime starts: nothing depends on the result. */
 export async function removePartialFiles(blobsFolder: string, runsFolder: string): Promise<void> {

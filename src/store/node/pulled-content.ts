@@ -1,5 +1,5 @@
 /**
- * Content that Node receives from the runtime in pieces (`client/open-contents.ts`).
+ * Content that Node receives from the runtime in pieces (`client/proxied-calls.ts`).
  *
  * No piece is asked for before the program reads. A piece is received whole, even when the program
  * stops reading: the next piece is asked for when less than half of a piece waits to be read. So

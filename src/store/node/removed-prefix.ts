@@ -1,7 +1,7 @@
 /** Removes everything below the prefix of a bucket on an S3 service: objects, and uploads in progress. */
-import type { Method } from "../core/methods.ts";
+import type { Method } from "../core/errors.ts";
 import { deleteKeysMax } from "../core/limits.ts";
-import { decodeObjects } from "../core/object-encoding.ts";
+import { decodeObjects } from "../core/object.ts";
 import type { Request, Result } from "../core/operations.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
 import { noFeatures, type RemoteCredentials, type RemotePlace } from "../remote/remote-options.ts";

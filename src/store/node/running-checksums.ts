@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
-import { RunningCrc } from "../core/crc.ts";
+import { RunningCrc } from "../core/hash.ts";
 
 interface RunningChecksum {
   update(bytes: Uint8Array): unknown;

@@ -9,10 +9,10 @@
  */
 import { join } from "node:path";
 import { FileLock } from "../../state/lock.ts";
-import { validateBucketName } from "../core/bucket-name.ts";
+import { validateBucketName } from "../core/key.ts";
 import { StoreError } from "../core/errors.ts";
 import type { RemoteAccess } from "../remote/remote-options.ts";
-import type { ClientName } from "../transport/client-name.ts";
+import type { ClientName } from "../client/message.ts";
 import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
 import type { ClientBucket } from "./client-bucket.ts";
 import { ContentFiles } from "./content-files.ts";

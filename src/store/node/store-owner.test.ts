@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { newRunId } from "../../state/runs.ts";
-import { isAbandoned, makeBlobName } from "../core/blob-name.ts";
+import { isAbandoned, makeBlobName } from "../core/content.ts";
 
 it("newRunId() fits the names of blobs, which are abandoned when their run is not active", () => {
   const runId = newRunId();

@@ -2,7 +2,7 @@
  * Which runtime owns the store in a folder (`state/owner.ts` says what an owner is).
  *
  * The first runtime is the owner: it has the databases, and it listens at the folder's endpoint
- * (`store/endpoint`). The buckets of every other runtime are clients of the owner's buckets; all
+ * (`store/bucket/endpoint.ts`). The buckets of every other runtime are clients of the owner's buckets; all
  * runtimes read and write content files themselves. When the owner ends, the process of a client
  * starts a runtime without a script, which is the next owner (`state/succession.ts`).
  */

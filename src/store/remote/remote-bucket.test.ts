@@ -4,7 +4,7 @@ import {
   simulatedAnswer,
   simulatedContext,
 } from "../../../test/store/support/simulated-connection.ts";
-import { md5 } from "../core/md5.ts";
+import { md5 } from "../core/hash.ts";
 import { RemoteBucket } from "./remote-bucket.ts";
 import type { S3Message } from "./s3-transport.ts";
 

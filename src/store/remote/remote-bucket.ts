@@ -2,8 +2,7 @@
  * A bucket on an S3 service: executes the operations of a bucket (`core/operations.ts`), as the Durable
  * Object of a local bucket does.
  */
-import { StoreError } from "../core/errors.ts";
-import type { Method } from "../core/methods.ts";
+import { StoreError, type Method } from "../core/errors.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { createContext, type RemoteContext } from "./remote-context.ts";
 import { countObjects, listObjects } from "./remote-list.ts";

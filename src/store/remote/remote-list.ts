@@ -9,16 +9,18 @@
  * request begins a little before the bound, and what is before the bound is left out here.
  */
 import { childrenOf, childText, type XmlElement } from "../../http/xml.ts";
-import { decodeCursor, encodeCursor } from "../core/cursor.ts";
+import {
+  decodeCursor,
+  encodeCursor,
+  afterPosition,
+  firstBound,
+  rollUp,
+  validateLimit,
+  type Bound,
+} from "../core/list-page.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax, listPageBytesMax } from "../core/limits.ts";
-import { afterPosition, firstBound, rollUp, validateLimit, type Bound } from "../core/list-page.ts";
-import {
-  encodeFields,
-  encodeMetadata,
-  includedMetadata,
-  type NewObject,
-} from "../core/object-encoding.ts";
+import { encodeFields, encodeMetadata, includedMetadata, type NewObject } from "../core/object.ts";
 import type { ListRequest, Request, Result } from "../core/operations.ts";
 import { itemText } from "../core/row-seal.ts";
 import type { RemoteContext } from "./remote-context.ts";

@@ -9,7 +9,7 @@ import {
   encodeUploadId,
 } from "./remote-object.ts";
 import * as fc from "fast-check";
-import { httpMetadataFields } from "../core/http-metadata.ts";
+import { httpMetadataFields } from "../core/metadata.ts";
 
 function checksumsOf(etag: string, checksum: string): unknown {
   const headers = new Headers({ etag: `"${etag}"`, "x-amz-checksum-crc32": checksum });

@@ -16,28 +16,27 @@
  * have none: then a listing has the same id.
  */
 import { checksumsInHeaders, decodeWords } from "../../http/headers.ts";
-import type { Checksums } from "../core/checksum.ts";
-import { crcOf } from "../core/crc.ts";
-import type { KeyHolder } from "../core/customer-key.ts";
+import type { Checksums, UploadChecksum } from "../core/checksum.ts";
+import { crcOf } from "../core/hash.ts";
 import {
+  type KeyHolder,
   httpMetadataFields,
   httpMetadataFromHeaders,
   httpMetadataHeaders,
   type HttpMetadata,
-} from "../core/http-metadata.ts";
+} from "../core/metadata.ts";
 import {
   decodeObject,
   encodeFields,
   encodeMetadata,
   joinEncoded,
   type NewObject,
-} from "../core/object-encoding.ts";
+} from "../core/object.ts";
 import type {
   DescribedObject,
   EncodedObject,
   ObjectDescription,
   StorageClass,
-  UploadChecksum,
 } from "../core/operations.ts";
 
 /** The name of the header. */

@@ -13,7 +13,7 @@ import { resolveRange, type ByteRange, type RangeRequest } from "../core/byte-ra
 import { conditionHolds } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
 import { inlineBytesMax } from "../core/limits.ts";
-import type { NewObject } from "../core/object-encoding.ts";
+import type { NewObject } from "../core/object.ts";
 import type { DescribedObject, Request } from "../core/operations.ts";
 import { serviceKey, type RemoteContext } from "./remote-context.ts";
 import { describeObject, etagOf, objectOfHeaders, partsCountOf } from "./remote-object.ts";

@@ -15,11 +15,10 @@ import {
   hexToBase64,
 } from "../../http/headers.ts";
 import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
-import { checkContent } from "../core/checked-content.ts";
+import { checkContent } from "../core/content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
-import { requireSameKey } from "../core/customer-key.ts";
+import { requireSameKey, validateMetadata } from "../core/metadata.ts";
 import { StoreError } from "../core/errors.ts";
-import { validateMetadata } from "../core/http-metadata.ts";
 import { listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import { validateLimit } from "../core/list-page.ts";
 import {
@@ -28,9 +27,9 @@ import {
   validatePartNumber,
   type ListedPart,
 } from "../core/multipart.ts";
-import type { NewObject } from "../core/object-encoding.ts";
+import type { NewObject } from "../core/object.ts";
 import type { EncodedObject, Request, Result } from "../core/operations.ts";
-import { checksumsOfUpload, resolveUploadChecksum } from "../core/upload-checksum.ts";
+import { checksumsOfUpload, resolveUploadChecksum } from "../core/checksum.ts";
 import { serviceKey, type RemoteContext } from "./remote-context.ts";
 import {
   decodeUploadId,

@@ -23,13 +23,13 @@
 import { randomHex } from "../../base/random-hex.ts";
 import { hexToBase64 } from "../../http/headers.ts";
 import { childrenOf, childText, writeXml } from "../../http/xml.ts";
-import { checkContent } from "../core/checked-content.ts";
+import { checkContent } from "../core/content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
-import { validateMetadata } from "../core/http-metadata.ts";
+import { validateMetadata } from "../core/metadata.ts";
 import { deleteKeysMax, inlineBytesMax, uploadBytesMax } from "../core/limits.ts";
-import { md5 } from "../core/md5.ts";
-import type { NewObject } from "../core/object-encoding.ts";
+import { md5 } from "../core/hash.ts";
+import type { NewObject } from "../core/object.ts";
 import type { Content, EncodedObject, Request } from "../core/operations.ts";
 import { serviceKey, type RemoteContext, type Spool } from "./remote-context.ts";
 import { encodeObject, etagOf, packHeaders } from "./remote-object.ts";

@@ -16,12 +16,12 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-import type {
-  ChannelAnswer,
-  ChannelRequest,
-} from "../../../src/store/transport/channel-message.ts";
-import { decodeFrame } from "../../../src/store/transport/frame.ts";
-import { messageHead, WebSocketReader } from "../../../src/store/transport/web-socket.ts";
+import {
+  type ChannelAnswer,
+  type ChannelRequest,
+  decodeFrame,
+} from "../../../src/store/client/message.ts";
+import { messageHead, WebSocketReader } from "../../../src/store/client/web-socket.ts";
 
 export const losses = ["before", "after", "middle"] as const;
 export type Loss = (typeof losses)[number];

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { RunningS3 } from "../../../dist/index.js";
 import { createHttpTransport } from "../../../src/store/node/http-transport.ts";
-import type { Method } from "../../../src/store/core/methods.ts";
+import type { Method } from "../../../src/store/core/errors.ts";
 import type { Content, Request, Result } from "../../../src/store/core/operations.ts";
 import { RemoteBucket } from "../../../src/store/remote/remote-bucket.ts";
 import type { RemoteFeatures } from "../../../src/store/remote/remote-options.ts";

@@ -7,7 +7,7 @@
  * text; the form has most of what a text can say, and not all.
  */
 import { storeErrorTable } from "../../../store/core/errors.ts";
-import { callMethods } from "../../../store/core/recorded-call.ts";
+import { callMethods } from "../../../store/core/fault.ts";
 import {
   always,
   describeTiming,

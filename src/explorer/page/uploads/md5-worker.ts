@@ -1,5 +1,5 @@
 /** Computes MD5 outside of the page's thread: a part of 16 MiB takes half a second. */
-import { md5 } from "../../../store/core/md5.ts";
+import { md5 } from "../../../store/core/hash.ts";
 
 addEventListener("message", ({ data }: MessageEvent<Blob>) => {
   void answer(data);

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { StoreError } from "../../../store/core/errors.ts";
 import { listLimitMax, partNumberMax } from "../../../store/core/limits.ts";
 import { earlierExpiry, uploadDeadline } from "../../../store/core/multipart.ts";
-import { decodeObject } from "../../../store/core/object-encoding.ts";
+import { decodeObject } from "../../../store/core/object.ts";
 import type { UploadReference } from "../../../store/core/operations.ts";
 import type { ClientBucket } from "../../../store/node/client-bucket.ts";
 import type { UploadDetails, UploadedPart, UploadPage } from "../../api/buckets.ts";

@@ -3,10 +3,9 @@ import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { describeBlobDamage } from "../../core/blob-damage.ts";
-import { decodeSegments, type Segment } from "../../core/content-segment.ts";
+import { describeBlobDamage, decodeSegments, type Segment } from "../../core/content.ts";
 import { multipartEtag } from "../../core/multipart.ts";
-import { decodeObject, joinEncoded } from "../../core/object-encoding.ts";
+import { decodeObject, joinEncoded } from "../../core/object.ts";
 import type { ObjectRecord } from "../../core/operations.ts";
 import { bodyDamage, bodyMissing, itemText, rowDamage, RowSeals } from "../../core/row-seal.ts";
 import type {

@@ -54,7 +54,7 @@ export function integrityProblems(database: DatabaseSync): string[] {
 
 const problemsMax = 20;
 
-/** The id of a bucket's database, which the marks of its files have (`core/blob-name.ts`). */
+/** The id of a bucket's database, which the marks of its files have (`core/content.ts`). */
 export function readDatabaseId(storeFolder: string, bucketName: string): string {
   const database = openDatabaseFile(databasePath(storeFolder, bucketName));
   try {

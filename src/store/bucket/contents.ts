@@ -1,0 +1,174 @@
+/** The content of objects and parts: rows for small values, names of files for large ones. */
+import { type CheckedContent, type Segment, type SegmentSlice, isOfRun } from "../core/content.ts";
+import type { ContentSlice } from "../core/operations.ts";
+import { bodyDamage, bodyMissing, damagedRow } from "../core/row-seal.ts";
+import { checksumOfBytes, storedChecksum } from "../core/row-checksum.ts";
+import { firstRow, onlyRow, seals } from "./schema.ts";
+
+/**
+ * The id of a body is a multiple of this number. It is odd, so a flipped bit in a reference does
+ * not make it the id of another body, and no content is deleted by a damaged reference.
+ */
+const bodyIdFactor = 31;
+
+export function isBodyId(id: number | null): boolean {
+  return id !== null && id % bodyIdFactor === 0;
+}
+
+export class ContentTable {
+  readonly #sql: SqlStorage;
+  readonly #releasedFiles: ReleasedFiles;
+  /** Counted here: reading the id that SQLite chooses costs more than the insert. */
+  #lastId: number;
+  /** Written to bodies since the table was empty; `Infinity` if it was not empty when opened. */
+  bytesWritten: number;
+
+  constructor(sql: SqlStorage, releasedFiles: ReleasedFiles) {
+    this.#sql = sql;
+    this.#releasedFiles = releasedFiles;
+    const [lastId] = onlyRow<[number | null]>(sql.exec("SELECT max(id) FROM bodies"));
+    // A database of an earlier format has other ids.
+    this.#lastId = Math.ceil((lastId ?? 0) / bodyIdFactor) * bodyIdFactor;
+    this.bytesWritten = lastId === null ? 0 : Infinity;
+  }
+
+  /** Inserts a body and returns its id. */
+  addBody(bytes: Uint8Array): number {
+    const id = (this.#lastId += bodyIdFactor);
+    this.bytesWritten += bytes.length;
+    this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", id, bytes);
+    return id;
+  }
+
+  /** Overwrites a body. */
+  replaceBody(id: number, bytes: Uint8Array): void {
+    this.bytesWritten += bytes.length;
+    this.#sql.exec("UPDATE bodies SET bytes = ? WHERE id = ?", bytes, id);
+  }
+
+  addBlob(name: string): void {
+    this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", name);
+  }
+
+  /** Stores content as one segment. */
+  add({ content, size, checksums }: CheckedContent): Segment {
+    const md5 = checksums.md5 as string;
+    if ("blob" in content) {
+      this.addBlob(content.blob);
+      return { size, place: content.blob, md5 };
+    }
+    const checksum = storedChecksum(checksumOfBytes(content.bytes));
+    return { size, place: this.addBody(content.bytes), md5, checksum };
+  }
+
+  /** Deletes content. Returns the files to remove. */
+  release(places: readonly Segment["place"][]): string[] {
+    const ids = places.filter((place) => typeof place === "number");
+    const names = places.filter((place) => typeof place === "string");
+    this.#delete("DELETE FROM bodies WHERE id", ids);
+    this.#delete("DELETE FROM blobs WHERE name", names);
+    this.#releasedFiles.add(names);
+    return names;
+  }
+
+  #delete(statement: string, values: readonly (number | string)[]): void {
+    const [first, second] = values;
+    if (first === undefined) return;
+    if (second === undefined) this.#sql.exec(`${statement} = ?`, first);
+    else {
+      const list = JSON.stringify(values);
+      this.#sql.exec(`${statement} IN (SELECT value FROM json_each(?))`, list);
+    }
+  }
+
+  /**
+   * @param key of the object, for the error
+   * @throws StoreError 10001 for a body that is damaged
+   */
+  read(key: string, { segment, offset, length }: SegmentSlice): ContentSlice {
+    const { size, place, md5, checksum } = segment;
+    if (typeof place === "string") {
+      return { blob: place, blobSize: size, offset, length, ...(md5 !== undefined && { md5 }) };
+    }
+    // The checksum covers the whole body.
+    const row = firstRow<[ArrayBuffer]>(
+      this.#sql.exec("SELECT bytes FROM bodies WHERE id = ?", place),
+    );
+    if (row === undefined) throw damagedRow(key, bodyMissing);
+    const [bytes] = row;
+    if (checksum !== undefined && !seals.isContentIntact(bytes, checksum)) {
+      throw damagedRow(key, bodyDamage);
+    }
+    return { bytes: length === size ? bytes : bytes.slice(offset, offset + length) };
+  }
+
+  namesFiles(): boolean {
+    return firstRow(this.#sql.exec("SELECT 1 FROM blobs LIMIT 1")) !== undefined;
+  }
+
+  /** Those of the files to which no row refers. */
+  unreferenced(fileNames: readonly string[]): string[] {
+    const rows = this.#sql.exec(
+      "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM blobs)",
+      JSON.stringify(fileNames),
+    );
+    return Array.from(rows.raw<[string]>(), ([name]) => name);
+  }
+}
+
+/**
+ * The files to which no row refers any more, until they are removed.
+ *
+ * A file is removed after the commit that deletes its row. If the runtime is killed between the two,
+ * the next sweep finds the file by its run, which has ended (`core/content.ts`). But the run of
+ * another process goes on, and its file looks like content that is about to be stored. So the commit
+ * names such a file here, and the sweep removes it.
+ */
+
+export class ReleasedFiles {
+  readonly #sql: SqlStorage;
+  readonly #runId: string;
+  /** Files that were removed, and whose rows are deleted with the next write. */
+  #removed: string[] = [];
+
+  /** @param runId of this runtime, whose files need no row: the run ends with the runtime */
+  constructor(sql: SqlStorage, runId: string) {
+    this.#sql = sql;
+    this.#runId = runId;
+  }
+
+  /** Called in the transaction that deletes the rows of the files. */
+  add(fileNames: readonly string[]): void {
+    const foreign = this.#foreign(fileNames);
+    if (foreign.length === 0) return;
+    this.forgetRemoved();
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO released (name) SELECT value FROM json_each(?)",
+      JSON.stringify(foreign),
+    );
+  }
+
+  names(): string[] {
+    const rows = this.#sql.exec("SELECT name FROM released").raw<[string]>();
+    return Array.from(rows, ([name]) => name);
+  }
+
+  /** Called when files are gone. */
+  confirmRemoved(fileNames: readonly string[]): void {
+    this.#removed.push(...this.#foreign(fileNames));
+  }
+
+  /** Deletes the rows of the files that are gone. */
+  forgetRemoved(): void {
+    if (this.#removed.length === 0) return;
+    this.#sql.exec(
+      "DELETE FROM released WHERE name IN (SELECT value FROM json_each(?))",
+      JSON.stringify(this.#removed),
+    );
+    this.#removed = [];
+  }
+
+  #foreign(fileNames: readonly string[]): string[] {
+    return fileNames.filter((name) => !isOfRun(name, this.#runId));
+  }
+}

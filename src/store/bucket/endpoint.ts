@@ -1,0 +1,143 @@
+/**
+ * The endpoint: how other processes on this machine reach the buckets of the owner's runtime.
+ *
+ * One runtime at a time owns the database of a bucket. Other processes (the command line, another
+ * runtime on the same folder) send their requests to the owner's endpoint, a Unix socket in a folder
+ * that only the same user can enter (`state/sockets.ts`). A page in a browser cannot connect.
+ *
+ * A client repeats a request whose answer was lost, at the same owner or at the next. So a request
+ * has an id, and its writes happen once (`bucket/request-table.ts`).
+ *
+ *     GET  /                 the run id of the runtime
+ *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
+ *     GET  /channel/BUCKET   a WebSocket to the bucket (`bucket/call-recorder.ts`)
+ *     POST /put/BUCKET       stores the body; a header describes the object
+ *     POST /part/BUCKET      stores the body as a part of an upload; a header describes the part
+ *     POST /open             opens the buckets of the run
+ *     POST /collect/BUCKET   removes the files that crashes left
+ *     GET  /database/BUCKET  the name of the bucket's database
+ *     GET  /calls            the calls of other processes (`bucket/call-recorder.ts`)
+ *     GET  /conditions       a WebSocket that holds conditions (`bucket/conditions.ts`)
+ *
+ * A header names the program that sends a request (`client/message.ts`).
+ */
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { databaseUrl, fileExists, type DiskBindings } from "./bucket-disk.ts";
+import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
+import { callRecorder, recorded, recordedContent } from "./call-recorder.ts";
+import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
+import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
+import { senderByRpc } from "../client/batch.ts";
+import {
+  clientHeader,
+  type FollowedCalls,
+  decodeFrame,
+  encodeFrame,
+  type OperationMessage,
+  requestIdHeader,
+  requestHeader,
+} from "../client/message.ts";
+import { holdConditions } from "./conditions.ts";
+
+interface EndpointEnv
+  extends Pick<BucketAccess, "blobs" | "joiner" | "disk" | "runId">, DiskBindings {
+  readonly buckets: DurableObjectNamespace<BucketObject>;
+  /** The buckets that the scripts of the runtime are bound to. */
+  readonly bucketNames: readonly string[];
+}
+
+export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
+  override async fetch(request: Request): Promise<Response> {
+    const [action = "", bucketName = ""] = new URL(request.url).pathname.slice(1).split("/");
+    try {
+      return await this.#answer(action, bucketName, request);
+    } catch (error) {
+      // A connection with an unread body cannot be reused.
+      await request.body?.cancel(error).catch(() => {});
+      return Response.json({ message: (error as Error).message }, { status: 422 });
+    }
+  }
+
+  async #answer(action: string, bucketName: string, request: Request): Promise<Response> {
+    const body = <Value>() => request.arrayBuffer().then((buffer) => decodeFrame<Value>(buffer));
+    const requestId = request.headers.get(requestIdHeader) ?? undefined;
+    const clientName = request.headers.get(clientHeader) ?? undefined;
+    const sent = { bucketName, requestId, clientName };
+    const caller = { client: clientName ?? "", bucketName };
+    const client = (): BucketClient => this.#client(sent);
+    switch (action) {
+      case "":
+        return new Response(this.env.runId);
+      case "execute": {
+        const messages = await body<OperationMessage[]>();
+        const sender = senderByRpc({ ...this.env, ...sent });
+        const execute = recorded((batch) => sender.send(batch), caller);
+        return new Response(encodeFrame(await execute(messages)));
+      }
+      case "channel":
+        return this.env.buckets.getByName(bucketName).fetch(request);
+      case "put": {
+        const put = contentRequest<PutRequest>(request);
+        const call = { method: "put" as const, key: put.key, bytes: contentLength(request) };
+        return Response.json(await recordedContent(caller, call, () => client().put(put)));
+      }
+      case "part": {
+        const part = contentRequest<PartRequest>(request);
+        const call = {
+          method: "uploadPart" as const,
+          key: part.key,
+          bytes: contentLength(request),
+        };
+        return Response.json(await recordedContent(caller, call, () => client().uploadPart(part)));
+      }
+      case "calls":
+        return Response.json(this.#calls(new URL(request.url).searchParams));
+      case "open":
+        await Promise.all(this.env.bucketNames.map((name) => this.#open(name)));
+        return new Response();
+      case "collect":
+        return Response.json(await this.env.buckets.getByName(bucketName).collectGarbage());
+      case "database":
+        return new Response(this.env.buckets.idFromName(bucketName).toString());
+      case "conditions":
+        return holdConditions(() => this.#housekeep());
+      default:
+        return new Response("The endpoint has no such path.", { status: 404 });
+    }
+  }
+
+  /** Does nothing for a bucket without a database: the first write creates the database. */
+  async #open(bucketName: string): Promise<void> {
+    const { buckets, databases } = this.env;
+    const id = buckets.idFromName(bucketName);
+    if (await fileExists(databases, databaseUrl(this.env, id))) await buckets.get(id).open();
+  }
+
+  /** A follower that has asked another runtime has no calls of this one. */
+  #calls(asked: URLSearchParams): FollowedCalls {
+    const { runId } = this.env;
+    const after = asked.get("run") === runId ? Number(asked.get("after")) : 0;
+    return callRecorder.answer(runId, asked.has("run") ? after : null);
+  }
+
+  async #housekeep(): Promise<void> {
+    const { buckets } = this.env;
+    await Promise.all(Array.from(awakeBuckets, (name) => buckets.getByName(name).housekeep()));
+  }
+
+  #client(caller: Pick<BucketAccess, "bucketName" | "requestId" | "clientName">): BucketClient {
+    return new BucketClient({ ...this.env, ...caller, rpc: true, latencyMilliseconds: 0 });
+  }
+}
+
+function contentLength({ headers }: Pick<Request, "headers">): number {
+  return Number(headers.get("content-length"));
+}
+
+/** The body, and its description from the header: in base64, for any character of a key. */
+function contentRequest<Content extends PutRequest | PartRequest>({ headers, body }: Request) {
+  const text = atob(headers.get(requestHeader) ?? "");
+  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const value = { stream: body as ReadableStream, length: contentLength({ headers }) };
+  return { ...JSON.parse(new TextDecoder().decode(bytes)), value } as Content;
+}

@@ -1,0 +1,275 @@
+/**
+ * The messages between a client and a bucket: operations, and their outcomes.
+ *
+ * A test puts an envelope around a message. The envelope of an operation adds the layer of
+ * isolation in which the call was made (`base/undo-journal.ts`); the envelope of an outcome
+ * adds a fault, which the client applies to the answer (`client/bucket-client.ts`). Outside of tests
+ * an operation and its outcome are the messages, and nothing is added.
+ */
+import type { Method } from "../core/errors.ts";
+import type { Operation, Outcome } from "../core/operations.ts";
+import { shortAnswer, type ShortAnswer } from "../core/object.ts";
+import type { StoreFault, Call, AnswerFault } from "../core/fault.ts";
+
+interface LayeredOperation {
+  readonly layer: number;
+  readonly operation: Operation;
+}
+
+interface FaultyOutcome<M extends Method = Method> {
+  readonly fault: AnswerFault;
+  readonly outcome: Outcome<M>;
+}
+
+export type OperationMessage = Operation | LayeredOperation;
+export type OutcomeMessage<M extends Method = Method> = Outcome<M> | FaultyOutcome<M>;
+/** A short answer. In a test its long form may have an envelope. */
+export type ShortMessage = ShortAnswer<OutcomeMessage>;
+
+export function outcomeIn<M extends Method>(message: OutcomeMessage<M>): Outcome<M> {
+  return "fault" in message ? message.outcome : message;
+}
+
+export function faultOf(message: OutcomeMessage): AnswerFault | undefined {
+  return "fault" in message ? message.fault : undefined;
+}
+
+/** The short form of the only answer of `answers`. */
+export function shortMessage(answers: readonly OutcomeMessage[]): ShortMessage {
+  const answer = answers[0] as OutcomeMessage;
+  return "fault" in answer ? answer : shortAnswer(answer);
+}
+
+/** The message of an operation: in an envelope if the call has a layer. */
+export function inLayer(operation: Operation, layer: number | undefined): OperationMessage {
+  return layer === undefined ? operation : { layer, operation };
+}
+
+export function operationIn(message: OperationMessage): Operation {
+  return isLayered(message) ? message.operation : message;
+}
+
+/** The operations of messages: the same array if no message has an envelope. */
+export function operationsIn(messages: readonly OperationMessage[]): readonly Operation[] {
+  return messages.some(isLayered) ? messages.map(operationIn) : (messages as readonly Operation[]);
+}
+
+export function layerOf(message: OperationMessage): number | undefined {
+  return isLayered(message) ? message.layer : undefined;
+}
+
+function isLayered(message: OperationMessage): message is LayeredOperation {
+  return "layer" in message;
+}
+
+/** The messages of a channel (`bucket/call-recorder.ts`), each a frame. */
+
+export interface ChannelRequest {
+  /** Of the request, the same in every repetition. */
+  readonly id: string;
+  readonly messages: readonly OperationMessage[];
+}
+
+export interface ChannelAnswer {
+  /** Of the request. Answers may arrive in another order than the requests. */
+  readonly id: string;
+  readonly answers: readonly OutcomeMessage[];
+}
+
+/** The programs that use the buckets of the owner's runtime through its endpoint. */
+export type ClientName = "explorer" | "s3" | "command line" | "node";
+
+/** The header with the name of the program. A runtime of a client process sends none. */
+export const clientHeader = "x-ledge-client";
+
+/**
+ * The messages of a connection that holds conditions (`bucket/conditions.ts`), each JSON in
+ * bytes.
+ *
+ * A client sends requests; the endpoint answers them in order, each with a report.
+ */
+
+export interface RequestedConditions {
+  readonly faults: readonly StoreFault[];
+  /** Added to each call of a bucket. */
+  readonly latencyMilliseconds: number;
+  /** How far the store's clock is ahead of the machine's. */
+  readonly clockOffsetMilliseconds: number;
+}
+
+export interface ConditionsRequest {
+  /**
+   * Replaces the conditions of this connection; `null` ends them. Without them, the request asks for
+   * the report.
+   */
+  readonly conditions?: RequestedConditions | null;
+}
+
+export interface ConditionsReport {
+  /** How many calls each fault of this connection has hit, in the order of the faults. */
+  readonly hits: readonly number[];
+  /** The store's time: milliseconds since the epoch. */
+  readonly storeTime: number;
+}
+
+/** The calls of other processes, as the owner reports them to a process that follows them. */
+
+export interface FollowedCall extends Call {
+  /** Ascending in one runtime. */
+  readonly id: number;
+  /** When the call began: milliseconds since the epoch. */
+  readonly at: number;
+  readonly milliseconds: number;
+  /** The name that the program gives itself; empty without a name. */
+  readonly client: string;
+  /** The text of the error, or `null`. */
+  readonly text: string | null;
+}
+
+/** The answer to `GET /calls?after=ID`. */
+export interface FollowedCalls {
+  /** The run id of the runtime. The ids of another runtime are others. */
+  readonly run: string;
+  /** The id of the last call; the next question has it. */
+  readonly last: number;
+  readonly calls: readonly FollowedCall[];
+}
+
+/**
+ * The header with the id of a request to the owner's endpoint. A client whose answer was lost sends
+ * the request again with the same id, and the bucket executes the writes of the request once.
+ */
+export const requestIdHeader = "x-ledge-request-id";
+
+/** The parts of the endpoint's protocol that the endpoint and its clients share. */
+
+/** The header that describes the content of a request: JSON in base64. */
+export const requestHeader = "x-ledge-request";
+
+/**
+ * Frames: values for a transport that carries only bytes.
+ *
+ * A frame begins with its head: the length of a JSON text in four bytes, and the JSON text. Behind
+ * the head are the bytes that JSON cannot hold: the byte arrays of the value.
+ */
+
+const lengthBytes = 4;
+const lengthPlace = "\0".repeat(lengthBytes);
+
+/** Where a byte array is, counted from the end of the head. */
+type Span = [start: number, length: number];
+
+export function encodeFrame(value: unknown): Uint8Array<ArrayBuffer> {
+  const attachments: Uint8Array[] = [];
+  let attached = 0;
+  const detach: Replace = (item) => {
+    if (!(item instanceof ArrayBuffer) && !ArrayBuffer.isView(item)) return null;
+    const bytes = item instanceof ArrayBuffer ? new Uint8Array(item) : (item as Uint8Array);
+    const span: Span = [attached, bytes.length];
+    attachments.push(bytes);
+    attached += bytes.length;
+    return { [bytesField]: span };
+  };
+  const head = encodeHead(JSON.stringify(replaceObjects(value, detach)));
+  if (attached === 0) return head;
+  const frame = new Uint8Array(head.length + attached);
+  frame.set(head);
+  let end = head.length;
+  for (const bytes of attachments) {
+    frame.set(bytes, end);
+    end += bytes.length;
+  }
+  return frame;
+}
+
+function encodeHead(json: string): Uint8Array<ArrayBuffer> {
+  const head = encoder.encode(lengthPlace + json) as Uint8Array<ArrayBuffer>;
+  const length = head.length - lengthBytes;
+  for (let index = 0; index < lengthBytes; index++) {
+    head[index] = length >>> (8 * (lengthBytes - 1 - index));
+  }
+  return head;
+}
+
+export function decodeFrame<Value>(buffer: ArrayBuffer): Value {
+  const frame = new Uint8Array(buffer);
+  const headEnd = lengthBytes + new DataView(buffer).getUint32(0);
+  const json = decoder.decode(frame.subarray(lengthBytes, headEnd));
+  const value = JSON.parse(json) as Value;
+  // Most frames hold no bytes.
+  if (!json.includes(bytesField)) return value;
+  const attach: Replace = (item) => {
+    const span = spanOf(item);
+    if (span === null) return null;
+    const start = headEnd + span[0];
+    // A copy: a view would keep the whole frame in memory, and its `buffer` would be the frame.
+    return new Uint8Array(buffer.slice(start, start + span[1]));
+  };
+  return replaceObjects(value, attach) as Value;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Returns what takes the place of an object, or `null` if the object stays. */
+type Replace = (item: object) => object | null;
+
+/**
+ * A copy of the value in which some objects are replaced. What has no such object is not copied. A function that
+ * `JSON.stringify` or `JSON.parse` calls for each item would take longer than the rest of the frame.
+ */
+function replaceObjects(value: unknown, replace: Replace): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const replaced = replace(value);
+  if (replaced !== null) return replaced;
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, item] of Object.entries(value)) {
+    const other = replaceObjects(item, replace);
+    if (other === item) continue;
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+    copy[name] = other;
+  }
+  return copy ?? value;
+}
+
+/** Metadata may have this name too, but its values are text, and this value is a pair of numbers. */
+const bytesField = "$bytes";
+
+function spanOf(item: object): Span | null {
+  const span = (item as Record<string, unknown>)[bytesField];
+  return Array.isArray(span) ? (span as Span) : null;
+}
+
+/**
+ * A stream from Node to workerd whose last byte, the end-of-stream mark, says whether the stream
+ * before it is complete.
+ *
+ * A stream that fails on its way through Miniflare's proxy fails the call with an error of the
+ * transport, and leaves a rejection that no code handles. So the stream to workerd never fails: it
+ * ends with a mark instead. `client/blob-directory.ts` reads the mark.
+ */
+export const endOfStreamMark = { complete: 1, failed: 0 } as const;
+
+export class MarkedStream {
+  readonly readable: ReadableStream<Uint8Array>;
+  /** The error of the source, if the source failed. */
+  failure: { readonly error: unknown } | undefined;
+
+  constructor(source: ReadableStream) {
+    const reader = (source as ReadableStream<Uint8Array>).getReader();
+    this.readable = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          controller.enqueue(Uint8Array.of(endOfStreamMark.complete));
+        } catch (error) {
+          this.failure = { error };
+          controller.enqueue(Uint8Array.of(endOfStreamMark.failed));
+        }
+        controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+  }
+}

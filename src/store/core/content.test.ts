@@ -1,0 +1,190 @@
+import * as fc from "fast-check";
+import { expect, it, describe } from "vitest";
+import {
+  decodeSegments,
+  encodeSegments,
+  segmentRange,
+  sliceSegments,
+  type Segment,
+  bucketFolder,
+  bucketOfFolder,
+  isAbandoned,
+  makeBlobName,
+  fitBodyToPage,
+} from "./content.ts";
+
+const place = fc.oneof(fc.nat(), fc.string());
+const segments = fc.array(
+  fc.tuple(fc.nat({ max: 5 }), place).map(([size, where]) => ({ size, place: where })),
+  { maxLength: 6 },
+);
+
+const [a, b, c] = [
+  { size: 3, place: 1 },
+  { size: 4, place: "b" },
+  { size: 2, place: 3 },
+] as const;
+
+it.each<[string, [number, number], [Segment, number, number][]]>([
+  [
+    "all of them",
+    [0, 9],
+    [
+      [a, 0, 3],
+      [b, 0, 4],
+      [c, 0, 2],
+    ],
+  ],
+  ["the first only", [0, 3], [[a, 0, 3]]],
+  ["the middle only", [3, 4], [[b, 0, 4]]],
+  ["the last only", [7, 2], [[c, 0, 2]]],
+  ["the inside of one segment", [4, 2], [[b, 1, 2]]],
+  [
+    "the end of a segment and the start of the next",
+    [2, 2],
+    [
+      [a, 2, 1],
+      [b, 0, 1],
+    ],
+  ],
+  [
+    "the end of the first to the start of the last",
+    [2, 6],
+    [
+      [a, 2, 1],
+      [b, 0, 4],
+      [c, 0, 1],
+    ],
+  ],
+  ["no bytes", [3, 0], []],
+])("sliceSegments() takes %s", (_, [offset, length], slices) => {
+  expect(sliceSegments([a, b, c], { offset, length })).toStrictEqual(
+    slices.map(([segment, start, count]) => ({ segment, offset: start, length: count })),
+  );
+});
+
+it("sliceSegments() of an empty object is empty", () => {
+  expect(sliceSegments([{ size: 0, place: 1 }], { offset: 0, length: 0 })).toStrictEqual([]);
+  expect(sliceSegments([], { offset: 0, length: 0 })).toStrictEqual([]);
+});
+
+it("sliceSegments() selects the same bytes as a slice of the whole content", () => {
+  fc.assert(
+    fc.property(segments, fc.nat(), fc.nat(), (parts, first, second) => {
+      const bytes = parts.flatMap((segment) =>
+        Array.from({ length: segment.size }, (_, index) => ({ segment, index })),
+      );
+      const offset = first % (bytes.length + 1);
+      const length = second % (bytes.length - offset + 1);
+      const slices = sliceSegments(parts, { offset, length });
+      const taken = slices.flatMap((slice) =>
+        Array.from({ length: slice.length }, (_, index) => ({
+          segment: slice.segment,
+          index: slice.offset + index,
+        })),
+      );
+      expect(taken).toStrictEqual(bytes.slice(offset, offset + length));
+      expect(slices.every((slice) => slice.length > 0)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it("segmentRange() is the range of a segment, counted from 1", () => {
+  expect(segmentRange([a, b], 1)).toEqual({ offset: 0, length: 3 });
+  expect(segmentRange([a, b], 2)).toEqual({ offset: 3, length: 4 });
+  for (const number of [-1, 0, 3, 1.5]) expect(segmentRange([a, b], number)).toBeNull();
+});
+
+it("encodeSegments() writes a pair of size and place for each segment", () => {
+  expect(encodeSegments([a, b])).toBe('[[3,1],[4,"b"]]');
+  expect(encodeSegments([])).toBe("[]");
+});
+
+it("decodeSegments() reads back what encodeSegments() writes", () => {
+  fc.assert(
+    fc.property(segments, (parts) => {
+      expect(decodeSegments(encodeSegments(parts))).toStrictEqual(parts);
+    }),
+  );
+});
+
+const random = "0123456789abcdef0123456789abcdef";
+const ended = "00000000000000aa";
+const running = "00000000000000bb";
+const blob = makeBlobName(ended, random);
+
+it("makeBlobName() joins the run id and the random digits", () => {
+  expect(blob).toBe(`00000000000000aa.${random}`);
+});
+
+describe("isAbandoned()", () => {
+  it.each([
+    ["a blob of an ended run", blob, true],
+    ["an unfinished blob of an ended run", `.kj-tmp.123.4.${blob}.partial`, true],
+    ["a blob of an active run", makeBlobName(running, random), false],
+    [
+      "an unfinished blob of an active run",
+      `.kj-tmp.123.4.${makeBlobName(running, random)}.partial`,
+      false,
+    ],
+    ["a copy with a prefix", `backup.${blob}`, false],
+    ["a name with a suffix", `${blob}.txt`, false],
+    ["an unfinished name without its prefix", `${blob}.partial`, false],
+    ["a name that is too short", blob.slice(0, -1), false],
+    ["a name in upper case", blob.toUpperCase(), false],
+    ["any other file", "notes.txt", false],
+  ])("decides on %s", (_, fileName, abandoned) => {
+    expect(isAbandoned(fileName, [running])).toBe(abandoned);
+  });
+});
+
+describe("bucketFolder()", () => {
+  it("keeps a lower-case name", () => {
+    expect(bucketFolder("my-bucket.2_x")).toBe("my-bucket.2_x");
+  });
+
+  it("makes different folders for names that differ only in case", () => {
+    const folders = ["photos", "Photos", "PHOTOS", "phOtos"].map(bucketFolder);
+    expect(new Set(folders.map((folder) => folder.toLowerCase())).size).toBe(4);
+  });
+});
+
+it("bucketOfFolder() is the inverse of bucketFolder()", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[A-Za-z0-9._-]+$/), (name) => {
+      expect(bucketOfFolder(bucketFolder(name))).toBe(name);
+    }),
+  );
+});
+
+it.each([
+  [0, 0],
+  [100, 100],
+  [256, 243],
+  [512, 499],
+  [1010, 1010],
+  [1024, 1010],
+  [1100, 1100],
+  [2048, 2032],
+  [4057, 4057],
+  [4076, 4057],
+  [4096, 4057],
+  [8192, 8192],
+  [131_072, 131_072],
+])("fitBodyToPage() of %d bytes is %d", (size, kept) => {
+  expect(fitBodyToPage(size)).toBe(kept);
+});
+
+/** A row with more than 4057 bytes continues on other pages. */
+const rowsPerPage = (size: number) => (size > 4057 ? 0 : Math.floor(4088 / (size + 12)));
+
+it("fitBodyToPage() cuts off at most 48 bytes, and only if more rows fit into a page", () => {
+  const sizes = Array.from({ length: 10_001 }, (_, size) => size);
+  const wrong = sizes.filter((size) => {
+    const kept = fitBodyToPage(size);
+    const pays = kept === size || rowsPerPage(kept) > rowsPerPage(size);
+    return !pays || kept > size || size - kept > 48;
+  });
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,357 @@
+/**
+ * Faults that a test injects into calls of buckets.
+ *
+ * A test describes a fault by a `FaultTarget` (which calls) and a `FaultEffect` (what happens to
+ * them). `makeStoreFault` checks both and makes a `StoreFault`, plain data that travels to the
+ * runtime. There an `ArmedFault` decides for each call whether the fault hits the call; every hit
+ * is recorded as an `InjectedFault`.
+ */
+import { toMilliseconds, type Duration } from "../../base/duration.ts";
+import {
+  FaultSchedule,
+  timingFields,
+  toScheduleOptions,
+  type FaultScheduleOptions,
+  type FaultTiming,
+} from "../../base/fault-schedule.ts";
+import {
+  matchesPattern,
+  toPlainPattern,
+  type PlainPattern,
+  type TextPattern,
+} from "../../base/text-pattern.ts";
+import { nearest } from "../../base/nearest.ts";
+import { storeErrorTable, type StoreErrorCode, methodNames } from "./errors.ts";
+import type { Operation, Outcome, Result, ObjectDescription } from "./operations.ts";
+
+/** Which calls a fault hits: the calls that match every given field. */
+export interface FaultTarget extends FaultTiming {
+  /** The bucket's name, as in the configuration file */
+  bucket?: string;
+  /** `"images/*.png"`, or a regular expression. For `list`, the pattern is compared with the prefix. */
+  key?: TextPattern;
+  method?: CallMethod | CallMethod[];
+  /** `"after"`: the bucket executes the call, and only the answer fails or is lost. Default: `"before"`. */
+  when?: "before" | "after";
+}
+
+export type FaultEffect =
+  | { readonly kind: "fail"; readonly code: number; readonly text: string }
+  | { readonly kind: "slow"; readonly milliseconds: number }
+  /** `null`: after half of the bytes */
+  | { readonly kind: "drop"; readonly afterBytes: number | null };
+
+/** A fault in the form that travels to the runtime. */
+export interface StoreFault extends Required<FaultScheduleOptions> {
+  readonly bucket: string | null;
+  readonly key: PlainPattern | null;
+  readonly methods: readonly CallMethod[] | null;
+  readonly when: "before" | "after";
+  readonly effect: FaultEffect;
+  /** As the test has written it: `fail({ method: "put" })` */
+  readonly text: string;
+}
+
+/** What a fault did to a call. */
+export interface InjectedFault extends Pick<Call, "bucket" | "method" | "key"> {
+  /** The number of the call among the calls that the fault matches, from 1 */
+  readonly nth: number;
+  readonly when: "before" | "after";
+  readonly effect: FaultEffect;
+}
+
+/** A fault that has hit no call. */
+export interface UnusedFault {
+  /** As the test has written it: `fail({ method: "put" })` */
+  readonly text: string;
+  /** The number of calls that match the fault. */
+  readonly matches: number;
+}
+
+export function failEffect(code: number = 10001, text?: string): FaultEffect & { kind: "fail" } {
+  return { kind: "fail", code, text: text ?? errorText(code) };
+}
+
+function errorText(code: number): string {
+  if (code in storeErrorTable) return storeErrorTable[code as StoreErrorCode].text;
+  throw new TypeError(
+    `No error of the store has the code ${code}. Give a code that docs/store.md lists, or give a text too.`,
+  );
+}
+
+export function slowEffect(duration: Duration): FaultEffect {
+  return { kind: "slow", milliseconds: toMilliseconds(duration) };
+}
+
+const targetFields = [
+  "bucket",
+  "key",
+  "method",
+  ...timingFields,
+  "when",
+] as const satisfies (keyof FaultTarget)[];
+
+/** The fields that describe an effect. */
+const effectFields = {
+  fail: ["code", "text"],
+  slow: ["by"],
+  drop: ["afterBytes"],
+} satisfies Record<FaultEffect["kind"], string[]>;
+
+/** @throws TypeError that names the wrong field */
+export function makeStoreFault(target: FaultTarget, effect: FaultEffect): StoreFault {
+  checkFields(target, effect.kind, [...targetFields, ...effectFields[effect.kind]]);
+  const { bucket, key, method, when = "before" } = target;
+  const methods = method === undefined ? null : [method].flat();
+  for (const each of methods ?? []) {
+    if (callMethods.has(each)) continue;
+    throw new TypeError(`"${each}" is no method of a bucket. Use ${[...callMethods].join(", ")}.`);
+  }
+  return {
+    bucket: bucket ?? null,
+    key: key === undefined ? null : toPlainPattern(key),
+    methods,
+    ...toScheduleOptions(target),
+    when,
+    effect,
+    text: showFault(effect.kind, target),
+  };
+}
+
+/** @throws TypeError that names a field that is not known */
+export function checkFields(target: object, kind: string, known: readonly string[]): void {
+  for (const field of Object.keys(target)) {
+    if (known.includes(field)) continue;
+    const guess = nearest(field, known);
+    throw new TypeError(
+      `"${field}" is no field of faults.${kind}(). ` +
+        (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`),
+    );
+  }
+}
+
+/** A fault as a test has written it: `fail({ method: "put" })`. */
+export function showFault(kind: string, target: object): string {
+  const fields = Object.entries(target)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${value instanceof RegExp ? value : JSON.stringify(value)}`);
+  return fields.length === 0 ? `${kind}()` : `${kind}({ ${fields.join(", ")} })`;
+}
+
+/** Why a fault cannot hit any call. */
+export function unknownBucketText(name: string, bucketNames: readonly string[]): string {
+  const guess = nearest(name, bucketNames);
+  return (
+    `No script has a bucket "${name}", so the fault would hit no call. ` +
+    (guess === null ? "" : `Did you mean "${guess}"? `) +
+    `Buckets: ${bucketNames.join(", ") || "none"}.`
+  );
+}
+
+/** A fault in force, with its count of matching calls. */
+export class ArmedFault {
+  readonly fault: StoreFault;
+  readonly #schedule: FaultSchedule;
+  #matches = 0;
+  #hasHit = false;
+
+  constructor(fault: StoreFault) {
+    this.fault = fault;
+    this.#schedule = new FaultSchedule(fault);
+  }
+
+  /** The number of the call among the matching calls, if the fault hits the call. */
+  hits(call: Pick<Call, "bucket" | "method" | "keys">): number | null {
+    const { bucket, key, methods } = this.fault;
+    if (bucket !== null && bucket !== call.bucket) return null;
+    if (methods !== null && !methods.includes(call.method)) return null;
+    if (key !== null && !call.keys.some((each) => matchesPattern(key, each))) return null;
+    this.#matches++;
+    const nth = this.#schedule.countCall();
+    this.#hasHit ||= nth !== null;
+    return nth;
+  }
+
+  /** `null` if the fault has hit a call. */
+  get unused(): UnusedFault | null {
+    return this.#hasHit ? null : { text: this.fault.text, matches: this.#matches };
+  }
+}
+
+/**
+ * The report of a failed test; empty if the test has no faults.
+ *
+ * @param injected a line for each injected fault
+ */
+export function describeFaults(
+  injected: readonly string[],
+  unused: readonly UnusedFault[],
+): string {
+  return [
+    describeList("Injected faults", injected),
+    describeList("Faults that hit no call", unused.map(describeUnusedFault)),
+  ]
+    .filter((list) => list !== "")
+    .join("\n\n");
+}
+
+function describeList(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : [`${title}:`, ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+export function describeInjectedFault({ bucket, method, key, effect, nth }: InjectedFault): string {
+  return `${method} of "${key}" in "${bucket}" ${describeEffect(effect)} (call ${nth} that the fault matches)`;
+}
+
+function describeUnusedFault({ text, matches }: UnusedFault): string {
+  const calls = matches === 1 ? "1 call matches" : `${matches} calls match`;
+  return `faults.${text}: ${matches === 0 ? "no call matches" : `${calls}, none was hit`}`;
+}
+
+function describeEffect(effect: FaultEffect): string {
+  switch (effect.kind) {
+    case "fail":
+      return `failed with ${effect.code}`;
+    case "slow":
+      return `took ${effect.milliseconds} ms longer`;
+    case "drop":
+      return "lost its connection";
+  }
+}
+
+/** What a bucket does with an operation that a fault hits. */
+
+/** What the client does with the answer of a call. */
+export interface AnswerFault {
+  readonly delayMilliseconds?: number;
+  /** The connection is lost: before the answer, or after so many bytes of the body of a `get`. */
+  readonly lost?: "answer" | { readonly afterBytes: number };
+  /** The test of the call has ended and the operation was not executed: the call never returns. */
+  readonly late?: true;
+}
+
+export interface Decision {
+  readonly execute: boolean;
+  /** Replaces the outcome of the bucket. */
+  readonly replacement?: Outcome;
+  readonly fault?: AnswerFault;
+}
+
+/** The outcome of an operation that is not executed. Its fault hides it from the caller. */
+export const notExecuted: Outcome = { ok: false, code: 10001, text: "Not executed" };
+
+export function decideFault(
+  { method }: Operation,
+  { effect, when }: Pick<StoreFault, "effect" | "when">,
+): Decision {
+  switch (effect.kind) {
+    case "slow":
+      return { execute: true, fault: { delayMilliseconds: effect.milliseconds } };
+    case "fail": {
+      const replacement = { ok: false, code: effect.code, text: effect.text } as Outcome;
+      return { execute: when === "after", replacement };
+    }
+    case "drop":
+      if (method === "get") {
+        return { execute: true, fault: { lost: { afterBytes: effect.afterBytes ?? -1 } } };
+      }
+      return when === "after"
+        ? { execute: true, fault: { lost: "answer" } }
+        : { execute: false, replacement: notExecuted, fault: { lost: "answer" } };
+  }
+}
+
+/** Calls of buckets, as tests inspect them. */
+
+export interface Call {
+  /** The bucket's name */
+  readonly bucket: string;
+  readonly method: CallMethod;
+  /** For `list`, the prefix */
+  readonly key: string;
+  /** All keys of a `delete`; otherwise one key */
+  readonly keys: readonly string[];
+  /** The size of the content that was written or read */
+  readonly bytes: number;
+  /** `"none"`: no such object exists, or a condition did not hold */
+  readonly outcome: "ok" | "none" | "error";
+  /** Only with the outcome `"error"` */
+  readonly code?: number;
+}
+
+/** The names of the methods in the interface of buckets. */
+export type CallMethod = Exclude<(typeof methodNames)[keyof typeof methodNames], InternalMethod>;
+type InternalMethod = (typeof internalMethods)[number];
+
+/** The operations that scripts cannot call. */
+const internalMethods = [
+  "getSettings",
+  "putSettings",
+  "createBucket",
+  "deleteBucket",
+  "stats",
+  "checkDisk",
+] as const;
+
+export const callMethods: ReadonlySet<string> = new Set<CallMethod>(
+  Object.values(methodNames).filter(isCallMethod),
+);
+
+function isCallMethod(name: CallMethod | InternalMethod): name is CallMethod {
+  return !(internalMethods as readonly string[]).includes(name);
+}
+
+/** `null` for an operation that scripts cannot call. */
+export function callMethodOf({ method }: Operation): CallMethod | null {
+  const name = methodNames[method];
+  return isCallMethod(name) ? name : null;
+}
+
+export function keysOf(operation: Operation): readonly string[] {
+  if ("key" in operation) return [operation.key];
+  if ("keys" in operation) return operation.keys;
+  return "prefix" in operation ? [operation.prefix] : [];
+}
+
+export function describeCall(bucket: string, operation: Operation, outcome: Outcome): Call | null {
+  const method = callMethodOf(operation);
+  if (method === null) return null;
+  const keys = keysOf(operation);
+  const call = { bucket, method, key: keys[0] ?? "", keys, bytes: bytesOf(operation, outcome) };
+  if (!outcome.ok) return { ...call, outcome: "error", code: outcome.code };
+  const hasResult = method !== "delete" && method !== "abortMultipartUpload";
+  return { ...call, outcome: hasResult && outcome.value === null ? "none" : "ok" };
+}
+
+function bytesOf(operation: Operation, outcome: Outcome): number {
+  if ("content" in operation) {
+    const { content } = operation;
+    return "blob" in content ? content.size : content.bytes.length;
+  }
+  if (operation.method !== "get" || !outcome.ok) return 0;
+  const got = outcome.value as Result<"get">;
+  return got?.status === "found" ? got.range.length : 0;
+}
+
+/** Objects that a test writes to a bucket and reads from it directly, without the script. */
+
+/** An object that a test writes. */
+export interface SeedObject extends Partial<ObjectDescription> {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+/** An object that a test reads. */
+export type FixtureObject = Required<Omit<SeedObject, "storageClass" | "ssecKeyMd5">>;
+
+/**
+ * A fault has lost the answer of a call. A server between the store and a client ends the client's
+ * connection, as if the connection had been lost there.
+ */
+export class ConnectionLostError extends Error {
+  override readonly name = "ConnectionLostError";
+
+  constructor() {
+    super("Network connection lost.");
+  }
+}
