@@ -14,7 +14,7 @@
  *
  * Only the first three colons separate, because addresses have colons.
  */
-import { nearest } from "../base/nearest.ts";
+import { nearest, unknownWord } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 import {
   QueryFaultError,
@@ -105,11 +105,7 @@ function parseDnsFault(rest: string): QueryFaultInput {
   const [name, type] = splitAt(target, "/");
   if (!queryFaultKinds.some((known) => known === kind)) {
     const known = queryFaultKinds.map((each) => each.replaceAll("_", "-"));
-    const guess = nearest(word, known);
-    throw new QueryFaultError(
-      `"${word}" is no kind. ` +
-        (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`),
-    );
+    throw new QueryFaultError(unknownWord("kind", word, known));
   }
   if (name === "") throw new QueryFaultError("A fault needs a name, or * for all names.");
   const place = zoneKinds.has(kind) ? "zone" : "name";

@@ -21,7 +21,7 @@
  *     put:photos/a:times=2:drop    the key "a:times=2", a lost connection
  */
 import { toMilliseconds } from "../../base/duration.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest, unknownWord } from "../../base/nearest.ts";
 import { storeErrorTable } from "../core/errors.ts";
 import {
   callMethods,
@@ -198,7 +198,7 @@ function readPlace(text: string): { bucket?: string; key?: string } {
       `"${bucket}" is no name of a bucket: give one name, or * for all buckets.`,
     );
   }
-  return { ...(bucket !== "*" && { bucket }), ...(key !== undefined && { key }) };
+  return { bucket: bucket === "*" ? undefined : bucket, key };
 }
 
 function readOptions(
@@ -235,13 +235,5 @@ function requireGet(method: readonly CallMethod[] | undefined): void {
   if (method === undefined || method.includes("get")) return;
   throw new BucketFaultError(
     `"drop" with a number of bytes is for the body of a get, and ${method.join(", ")} has none.`,
-  );
-}
-
-function unknownWord(what: string, word: string, known: readonly string[]): string {
-  const guess = nearest(word, known);
-  return (
-    `"${word}" is no ${what}. ` +
-    (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`)
   );
 }
