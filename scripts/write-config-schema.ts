@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { toJsonSchema, type JsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { dnsSchema } from "../src/dns/config/dns-table.ts";
-import { s3Schema } from "../src/s3/server/s3-table.ts";
+import { s3Schema } from "../src/s3/s3-table.ts";
 import { remotesSchema } from "../src/store/config/remotes.ts";
 import { bucketsSchema } from "../src/store/config/store-buckets.ts";
 

@@ -9,10 +9,10 @@ import { relative, resolve } from "node:path";
 import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
-import { isStoreFlag } from "../store/config/store-buckets.ts";
 import { deployedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
-import { withTemporaryConfig, toWranglerTable } from "../config/wrangler-config.ts";
+import { toWranglerTable, withTemporaryConfig } from "../config/wrangler-config.ts";
+import { isStoreFlag } from "../store/config/store-buckets.ts";
 
 /** Without `environment`, the types are for the top level and all environments together. */
 export interface GenerateTypesOptions extends ReadConfigOptions {

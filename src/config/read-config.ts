@@ -16,7 +16,7 @@ import {
 } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
-import { readS3, type ProjectS3 } from "../s3/server/s3-table.ts";
+import { readS3, type ProjectS3 } from "../s3/s3-table.ts";
 import { readRemotes } from "../store/config/remotes.ts";
 import { readBuckets, type BucketBinding } from "../store/config/store-buckets.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
@@ -25,7 +25,7 @@ import { bindingPaths, notInherited, wranglerKeys } from "./wrangler-keys.ts";
 
 export type { ProjectDns } from "../dns/config/dns-table.ts";
 export type { ProjectRemote } from "../store/config/remotes.ts";
-export type { ProjectS3 } from "../s3/server/s3-table.ts";
+export type { ProjectS3 } from "../s3/s3-table.ts";
 export type { BucketBinding } from "../store/config/store-buckets.ts";
 
 export interface ProjectConfig {

@@ -15,7 +15,7 @@ import { newRunId } from "../state/runs.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
-import { parseS3Options, type ProjectS3 } from "../s3/server/s3-table.ts";
+import { parseS3Options, type ProjectS3 } from "../s3/s3-table.ts";
 import {
   parseBucketOptions,
   twoPlacesProblem,

@@ -2,9 +2,7 @@
 import { toMilliseconds } from "../../base/duration.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
-import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
-import { findServer } from "../../s3/server/server-record.ts";
-import { defaultPort } from "../../s3/server/start-s3.ts";
+import { defaultPort, findServer, readOrMakeCredentials } from "../../s3/state-files.ts";
 import { pluginFolder, stateFolder } from "../../state/folder.ts";
 import {
   configSelection,
