@@ -1,5 +1,5 @@
 /**
- * Queries per second by dnsperf: our server with one and with two threads, other name servers, and
+ * Queries per second by dnsperf: our server, other name servers, and
  * an echo in Node as a lower bound; and, with a signed zone and DO, our server, Knot and BIND. All
  * servers have the same zone and run at the same time. The load visits them in turn, in rounds, so
  * that other work of the machine affects all of them. The results are the median of the rounds, and
@@ -24,7 +24,6 @@ const { values: options } = parseArgs({
     records: { type: "string", default: "10000" },
     seconds: { type: "string", default: "2" },
     rounds: { type: "string", default: "5" },
-    threads: { type: "string", default: "1,2" },
     transport: { type: "string", default: "udp" },
     only: { type: "string", default: "" },
   },
@@ -82,12 +81,15 @@ try {
     return { folder: own, port: port++ };
   };
 
-  for (const threads of options.threads.split(",").map(Number)) {
-    const name = `ours, ${threads} thread${threads === 1 ? "" : "s"}`;
-    const server = await startOurs(threads, place(name), { size });
-    writeFileSync(file, server.zoneFile);
-    contestants.push({ name, server, queries: queryFile, dnssecOk: false, rounds: [] });
-  }
+  const ours = await startOurs(place("ours"), { size });
+  writeFileSync(file, ours.zoneFile);
+  contestants.push({
+    name: "ours",
+    server: ours,
+    queries: queryFile,
+    dnssecOk: false,
+    rounds: [],
+  });
   const addSigned = (name: string, server: RunningPeer): void => {
     const shared = { server, dnssecOk: true };
     contestants.push({ ...shared, name, queries: queryFile, rounds: [] });
@@ -95,7 +97,7 @@ try {
     contestants.push({ ...shared, name: absent, queries: absentFile, rounds: [] });
   };
   if (isWanted("ours, signed")) {
-    const server = await startOurs(1, place("ours, signed"), { size, isSigned: true });
+    const server = await startOurs(place("ours, signed"), { size, isSigned: true });
     addSigned("ours, signed", server);
   }
   for (const peer of signedPeers) {

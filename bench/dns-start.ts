@@ -16,7 +16,6 @@ const { values: options } = parseArgs({
   options: {
     records: { type: "string", default: "100000" },
     rounds: { type: "string", default: "5" },
-    threads: { type: "string", default: "1,2" },
   },
 });
 /** Outside the range of ephemeral ports. */
@@ -24,30 +23,26 @@ const port = 61_090;
 const mebibyte = 1024 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-dns-start-"));
-const rows: Record<string, string | number>[] = [];
 try {
-  await (await startOurs(1, { folder, port }, { size: Number(options.records) })).stop();
-  for (const threads of options.threads.split(",").map(Number)) {
-    const milliseconds: number[] = [];
-    const processor: number[] = [];
-    let memory: number[] = [];
-    for (let round = 0; round < Number(options.rounds); round++) {
-      const begin = performance.now();
-      const server = await runOurs(threads, { folder, port });
-      await untilAnswering(port, zoneName);
-      milliseconds.push(performance.now() - begin);
-      processor.push(processorSeconds(server.processId) ?? NaN);
-      memory = Array.from(residentBytesByProcess(server.processId).values());
-      await server.stop();
-    }
-    rows.push({
-      threads,
-      "first answer, ms": Math.round(median(milliseconds)),
-      "processor s": median(processor).toFixed(2),
-      "MiB of each process": memory.map((bytes) => Math.round(bytes / mebibyte)).join(" + "),
-    });
+  await (await startOurs({ folder, port }, { size: Number(options.records) })).stop();
+  const milliseconds: number[] = [];
+  const processor: number[] = [];
+  let memory: number[] = [];
+  for (let round = 0; round < Number(options.rounds); round++) {
+    const begin = performance.now();
+    const server = await runOurs({ folder, port });
+    await untilAnswering(port, zoneName);
+    milliseconds.push(performance.now() - begin);
+    processor.push(processorSeconds(server.processId) ?? NaN);
+    memory = Array.from(residentBytesByProcess(server.processId).values());
+    await server.stop();
   }
-  console.table(rows);
+  const row = {
+    "first answer, ms": Math.round(median(milliseconds)),
+    "processor s": median(processor).toFixed(2),
+    "MiB of each process": memory.map((bytes) => Math.round(bytes / mebibyte)).join(" + "),
+  };
+  console.table([row]);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -11,8 +11,7 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { clientHeader, scriptClient } from "../src/dns/rules/logged-call.ts";
 import { requestIdHeader } from "../src/dns/rules/request-id.ts";
-import { faultControlPath } from "./api/fault-control.ts";
-import { layersPath, type LayerRequest } from "./api/layer-control.ts";
+import { layersPath, type LayerRequest } from "./api/controls.ts";
 
 interface ProxyEnv {
   /** The endpoint of the owner. */
@@ -41,7 +40,7 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
   }
 
   async setFaults(faults: unknown): Promise<void> {
-    const response = await this.#send(faultControlPath, {
+    const response = await this.#send("/ledge/faults", {
       method: "PUT",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ faults }),

@@ -8,21 +8,37 @@
  * cannot have such a name from elsewhere, because its server would need a certificate.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
+import {
+  corsHeaders,
+  describeRefusal,
+  refuseRequest,
+  type HostRule,
+  type RequestHead,
+} from "../src/base/host-rule.ts";
 import { readDnsConfig } from "../src/dns/config/dns-config.ts";
+import type { FaultQuestion } from "../src/dns/fault/query-fault.ts";
 import { problem } from "../src/dns/record/problem.ts";
-import { owner, type Access } from "./api/access.ts";
-import { failure } from "./api/envelope.ts";
-import { withHostRule } from "./api/host-check.ts";
-import { acceptFaultPlan } from "./api/fault-control.ts";
-import { layersPath, type LayerRequest } from "./api/layer-control.ts";
+import {
+  currentObservationPath,
+  secretHeader,
+  takeFaultPath,
+  zonesPath,
+} from "../src/dns/replication/listener-protocol.ts";
+import { isSameSecret, owner, type Access } from "./api/access.ts";
+import { drainBody, failure } from "./api/api-call.ts";
+import { acceptFaultPlan, layersPath, type LayerRequest } from "./api/controls.ts";
 import { RecordApi } from "./api/record-api.ts";
 import { dohPath, serveDoh } from "./doh/serve-doh.ts";
-import type { Env } from "./objects/environment.ts";
 import { IndexObject, indexObject } from "./objects/index-object.ts";
-import { leaveObservedLayer, startQueryLog } from "./objects/query-observation.ts";
+import type { Env } from "./objects/object-call.ts";
+import {
+  currentObservation,
+  leaveObservedLayer,
+  queryFaults,
+  startQueryLog,
+} from "./objects/query-observation.ts";
 import { ZoneObject, zoneObject } from "./objects/zone-object.ts";
 import { zoneTestSession } from "./objects/zone-test-session.ts";
-import { isReplicationPath, serveState } from "./api/zone-states.ts";
 
 export { IndexObject, ZoneObject };
 
@@ -43,18 +59,38 @@ async function serve(
     if (anonymous !== null) return await dispatch(request, env, anonymous);
     const { hostRule, httpsNames } = readDnsConfig(env);
     const hosts = isHttps ? [...hostRule.hosts, ...httpsNames] : hostRule.hosts;
-    return await withHostRule(
-      request,
-      { ...hostRule, hosts },
-      {
-        serve: () => dispatch(request, env, null),
-        refuse: (reason) => refuse(request, reason),
-      },
-    );
+    return await serveFromPort(request, env, { ...hostRule, hosts });
   } catch (error) {
     // Only the configuration can fail outside `RecordApi.serve`; the reply says why.
     return failure([problem.configuration((error as Error).message)]);
   }
+}
+
+const hostRuleKeys = { hosts: "api_hosts of [dns]", origins: "api_origins of [dns]" };
+
+/** Serves a request that arrived on a port if `base/host-rule.ts` accepts it. */
+async function serveFromPort(request: Request, env: Env, rule: HostRule): Promise<Response> {
+  const { method, headers } = request;
+  const head: RequestHead = {
+    method,
+    host: headers.get("host"),
+    origin: headers.get("origin"),
+    requestedMethod: headers.get("access-control-request-method"),
+  };
+  const refusal = refuseRequest(head, rule);
+  if (refusal !== null) {
+    await drainBody(request);
+    return refuse(request, describeRefusal(refusal, hostRuleKeys));
+  }
+  const added = Object.entries(corsHeaders(head, rule));
+  if (added.length === 0) return dispatch(request, env, null);
+  const isPreflight = method === "OPTIONS" && head.requestedMethod !== null;
+  const response = isPreflight
+    ? new Response(null, { status: 204 })
+    : await dispatch(request, env, null);
+  const granted = new Response(response.body, response);
+  for (const [name, value] of added) granted.headers.set(name, value);
+  return granted;
 }
 
 /** DNS over HTTPS has no envelope. */
@@ -67,7 +103,7 @@ function refuse({ url }: Request, reason: string): Response {
 async function dispatch(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
   const url = new URL(request.url);
   if (url.pathname === dohPath) return serveDoh(request, url, env);
-  if (isReplicationPath(url.pathname)) return serveState(request, url.pathname, env);
+  if (isListenersPath(url.pathname)) return serveListeners(request, url.pathname, env);
   return sharedApi(env).serve(request, anonymous);
 }
 
@@ -131,3 +167,46 @@ export class LedgeDnsHttps extends WorkerEntrypoint<Env> {
 export default {
   fetch: (request, env) => serve(request, env, null),
 } satisfies ExportedHandler<Env>;
+
+const listenersPaths: ReadonlySet<string> = new Set([
+  zonesPath,
+  takeFaultPath,
+  currentObservationPath,
+]);
+
+function isListenersPath(path: string): boolean {
+  return listenersPaths.has(path) || path.startsWith(`${zonesPath}/`);
+}
+
+/** What listeners ask for (`src/dns/replication/listener-protocol.ts`): zones, and faults of queries. */
+async function serveListeners(request: Request, path: string, env: Env): Promise<Response> {
+  const secret = request.headers.get(secretHeader);
+  if (env.LISTENERS_SECRET === undefined || secret === null) return notFound();
+  if (!isSameSecret(env.LISTENERS_SECRET, secret)) return notFound();
+  if (path === currentObservationPath) return Response.json(currentObservation());
+  if (path === takeFaultPath) {
+    return Response.json(queryFaults.take(await request.json<FaultQuestion>()));
+  }
+  const index = indexObject(env);
+  if (path === zonesPath) {
+    // The record API reports the problems of declared zones.
+    await index.declareZones();
+    return Response.json(await index.ids());
+  }
+  const [zoneId = "", what, serial] = path.slice(zonesPath.length + 1).split("/");
+  const zone = await index.get(zoneId);
+  if (what === "changes" && zone !== null) {
+    const changes = await zoneObject(env, zoneId).changesSince(Number(serial));
+    return changes === null ? notFound() : Response.json(changes);
+  }
+  if (what === "serial" && zone !== null && request.method === "POST") {
+    await zoneObject(env, zoneId).advanceSerial();
+    return new Response(null, { status: 204 });
+  }
+  const state = zone === null ? null : await zoneObject(env, zoneId).state();
+  return state === null ? notFound() : new Response(state as BodyInit);
+}
+
+function notFound(): Response {
+  return new Response(null, { status: 404 });
+}

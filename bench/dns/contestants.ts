@@ -31,11 +31,11 @@ export const echo: Peer = {
 };
 
 /** Our server in a process, and the URL of its API. */
-export async function runOurs(
-  threads: number,
-  { folder, port }: PeerPlace,
-): Promise<RunningPeer & { readonly url: string }> {
-  const args = [program("./ours.ts"), folder, String(port), String(threads)];
+export async function runOurs({
+  folder,
+  port,
+}: PeerPlace): Promise<RunningPeer & { readonly url: string }> {
+  const args = [program("./ours.ts"), folder, String(port)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
@@ -56,11 +56,10 @@ export async function runOurs(
 
 /** Our server is filled through its API; its export fills the others. */
 export async function startOurs(
-  threads: number,
   place: PeerPlace,
   { size, isSigned = false }: { readonly size: number; readonly isSigned?: boolean },
 ): Promise<RunningPeer & { readonly zoneFile: string }> {
-  const server = await runOurs(threads, place);
+  const server = await runOurs(place);
   try {
     const client = new Client(server.url);
     const zoneId = await client.createZone(zoneName);

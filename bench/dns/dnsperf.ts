@@ -17,7 +17,7 @@ export interface LoadResult {
   readonly lost: number;
 }
 
-/** As many sockets as a busy resolver has, so that the kernel spreads them over threads. */
+/** As many sockets as a busy resolver has. */
 const clients = 16;
 const outstanding = 200;
 

@@ -1,21 +1,16 @@
-/**
- * The cost of publication for a create: servers without listeners, with one thread and with two
- * threads, in turns.
- */
+/** The cost of publication for a create: servers without and with listeners, in turns. */
 import { startTestDns, type TestDns } from "../../test/dns/support/running-dns.ts";
 import { median } from "../store/measure.ts";
 import { call, measure } from "./api-load.ts";
 
 const turns = 5;
-const kinds = { "no listeners": 0, "1 thread": 1, "2 threads": 2 };
+const kinds = { "no listeners": false, listeners: true };
 
 export async function measureListeners({ seconds }: { readonly seconds: number }) {
   const servers: { name: string; server: TestDns; url: string; rates: number[][] }[] = [];
   try {
-    for (const [name, threads] of Object.entries(kinds)) {
-      const server = await (threads === 0
-        ? startTestDns({}, { listen: false })
-        : startTestDns({ threads }));
+    for (const [name, listen] of Object.entries(kinds)) {
+      const server = await startTestDns({}, { listen });
       const zoneId = await server.client.createZone("bench.example");
       const url = `${server.dns.url}/zones/${zoneId}/dns_records`;
       servers.push({ name, server, url, rates: [[], []] });

@@ -1,6 +1,5 @@
 /** The companion worker as users start it: by a binding of the plugin, or with startDns(). */
-import { createHash, createHmac } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -147,56 +146,14 @@ describe("a binding of type unsafe:dns and startDns() on one folder", () => {
   });
 });
 
-/** The id that workerd gives the object with a name. */
-function objectId(uniqueKey: string, name: string): string {
-  const key = createHash("sha256").update(uniqueKey).digest();
-  const hmac = (data: string | Buffer) =>
-    createHmac("sha256", key).update(data).digest().subarray(0, 16);
-  return Buffer.concat([hmac(name), hmac(hmac(name))]).toString("hex");
-}
-
-describe("zones of a binding of an earlier version", () => {
-  /** Moves the databases to where the binding had them. */
-  function makeOld(state: string): void {
-    for (const className of ["IndexObject", "ZoneObject"]) {
-      const from = join(state, "v3/dns/do", `dns-${className}`);
-      const to = join(state, "v3/dns", `ledge-dns-${className}`);
-      mkdirSync(to, { recursive: true });
-      for (const name of [className === "IndexObject" ? "zones" : zoneId]) {
-        for (const suffix of ["", "-wal", "-shm"]) {
-          const file = `${objectId(`dns-${className}`, name)}.sqlite${suffix}`;
-          const old = `${objectId(`ledge-dns-${className}`, name)}.sqlite${suffix}`;
-          if (existsSync(join(from, file))) renameSync(join(from, file), join(to, old));
-        }
-      }
-    }
-  }
-
-  /** The id of example.com, which its name determines. */
-  const zoneId = createHash("sha256").update("zone example.com").digest("hex").slice(0, 32);
-
-  it("are zones of all tools", async () => {
-    const state = temporaryFolder();
-    const first = start(join(state, "v3"), [worker(declared)]);
-    await first.dispatchFetch("http://script/", { method: "POST" });
-    await first.dispose();
-    await vi.waitFor(() => expect(existsSync(join(state, "v3/dns/owner.json"))).toBe(false), {
-      timeout: 60_000,
-    });
-    makeOld(state);
-    const lines: string[] = [];
-    const dns = await startDns({
-      configPath: projectIn(state, declared),
-      persistTo: state,
-      port: 0,
-      dnsPort: 0,
-      log: (line) => lines.push(line),
-    });
-    onTestFinished(() => dns.stop());
-    expect(lines[0]).toContain("are zones of all tools now: example.com.");
-    const second = start(join(state, "v3"), [worker(declared)]);
-    expect(await list(second)).toEqual(["example.com 192.0.2.1", "www.example.com 192.0.2.2"]);
-  });
+it("startDns() refuses zones of another format in one sentence", async () => {
+  const state = temporaryFolder();
+  const options = { configPath: projectIn(state, declared), persistTo: state, port: 0, dnsPort: 0 };
+  await (await startDns({ ...options, log: () => {} })).stop();
+  writeFileSync(join(state, "v3/dns/format"), "2\n");
+  await expect(startDns(options)).rejects.toThrow(
+    /have format 2, and this version of Ledge has format 1: export .*\(ledge dns export\)/,
+  );
 });
 
 interface Envelope {

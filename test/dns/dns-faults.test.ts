@@ -1,6 +1,6 @@
 /**
- * Faults of queries and the log of queries on a running server: two listener threads, two addresses,
- * TCP and DNS over HTTPS. The rules have their tests in `src/dns/fault`.
+ * Faults of queries and the log of queries on a running server: two addresses, TCP
+ * and DNS over HTTPS. The rules have their tests in `src/dns/fault`.
  */
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
@@ -41,7 +41,6 @@ beforeAll(async () => {
   const { port } = secondary.address();
   server = await startTestDns({
     hosts: [first, second],
-    threads: 2,
     tokens: [reader],
     transfers: { notify: [{ address: `${first}:${port}` }] },
     zones: [{ name: "example.org", records }],
@@ -101,7 +100,7 @@ it.each([
   expect(await faults()).toEqual([{ kind, name: www, type: "A", matches: 4, hits: 4 }]);
 });
 
-it("times counts the queries of all threads and transports together", async () => {
+it("times counts the queries of all transports together", async () => {
   await set({ kind: "servfail", name: www, times: 5 });
   const sockets = Array.from({ length: 8 }, () => new UdpClient(server.port, first));
   const all = [...Object.values(clients), ...sockets];

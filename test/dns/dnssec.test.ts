@@ -333,12 +333,12 @@ describe("the test control of broken signatures", () => {
 it("the keys, the DS record and the signatures survive a restart", async () => {
   const folder = mkdtempSync(join(tmpdir(), "ledge-dnssec-"));
   try {
-    const first = await startTestDns({ threads: 1, zones: [{ name: "kept.test" }] }, { folder });
+    const first = await startTestDns({ zones: [{ name: "kept.test" }] }, { folder });
     const [{ id }] = (await first.client.ok("GET", "/zones?name=kept.test")) as [{ id: string }];
     const path = `/zones/${id}/dnssec`;
     const before = await first.client.ok("PATCH", path, { status: "active" });
     await first.stop();
-    const second = await startTestDns({ threads: 1, zones: [{ name: "kept.test" }] }, { folder });
+    const second = await startTestDns({ zones: [{ name: "kept.test" }] }, { folder });
     const again = new UdpClient(second.port);
     try {
       expect(await second.client.ok("GET", path)).toEqual(before);

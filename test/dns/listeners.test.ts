@@ -1,11 +1,13 @@
-/** The listeners of startDns(): ports, stop and restart, threads, and external names. */
+/** The listeners of startDns(): ports, stop and restart, the end of their thread, and external names. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { syncBuiltinESMExports } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
-import { availableParallelism } from "node:os";
+import workerThreads, { Worker } from "node:worker_threads";
 import { decode, encode } from "dns-packet";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startDns } from "../../dist/index.js";
+import { Client } from "./support/client.ts";
 import { DohClient, TcpClient, UdpClient } from "./support/dns-client.ts";
 import { startTestDns, type TestDns } from "./support/running-dns.ts";
 
@@ -69,19 +71,16 @@ describe("the port", () => {
     expect(lines.at(-1)).toBe(`DNS        127.0.0.1:${port} (UDP and TCP)`);
   });
 
-  it.each([
-    ["TCP", 1],
-    ["UDP", 1],
-    ["UDP", 2],
-    ["another server of ours", 1],
-    ["another server of ours", 2],
-  ])("is another port when %s uses it, and the log says so (%s threads)", async (user, threads) => {
-    const taken = await take(user, threads);
-    const { port, lines } = await start({ zones, threads }, { dnsPort: taken });
-    expect(port).not.toBe(taken);
-    expect(lines).toContain(`Port ${taken} is taken: DNS uses another port.`);
-    expect(await isAnswering(port)).toBe(true);
-  });
+  it.each(["TCP", "UDP", "another server of ours"])(
+    "is another port when %s uses it, and the log says so",
+    async (user) => {
+      const taken = await take(user);
+      const { port, lines } = await start({ zones }, { dnsPort: taken });
+      expect(port).not.toBe(taken);
+      expect(lines).toContain(`Port ${taken} is taken: DNS uses another port.`);
+      expect(await isAnswering(port)).toBe(true);
+    },
+  );
 
   it("stays free without listeners", async () => {
     const { dns, lines } = await start({ zones }, { listen: false });
@@ -95,7 +94,7 @@ describe("the port", () => {
     [{ port: 70_000 }, /dns\.port must be a port, 0 to 65535/],
     [{ hosts: ["localhost"] }, /dns\.hosts must be a list of IPv4 and IPv6 addresses/],
     [{ hosts: [] }, /dns\.hosts must be a list/],
-    [{ threads: 0 }, /dns\.threads must be a whole number from 1 to 64/],
+    [{ threads: 2 }, /dns\.threads is not a key/],
     [{ resolver: "resolver.example" }, /dns\.resolver must be an address/],
   ])("is not opened for the invalid table %j", async (table, message) => {
     await expect(start(table)).rejects.toThrow(message);
@@ -108,9 +107,9 @@ describe("the port", () => {
   });
 });
 
-/** Another process that uses the port; it shares the port if our sockets do. */
-async function take(user: string, threads: number): Promise<number> {
-  if (user === "another server of ours") return (await start({ zones, threads })).port;
+/** A user of a port. */
+async function take(user: string): Promise<number> {
+  if (user === "another server of ours") return (await start({ zones })).port;
   if (user === "TCP") {
     const server = createServer();
     server.listen(0, "127.0.0.1");
@@ -118,7 +117,7 @@ async function take(user: string, threads: number): Promise<number> {
     onTestFinished(() => void server.close());
     return (server.address() as AddressInfo).port;
   }
-  const socket = createSocket({ type: "udp4", reusePort: threads > 1 });
+  const socket = createSocket("udp4");
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   onTestFinished(() => void socket.close());
@@ -128,7 +127,7 @@ async function take(user: string, threads: number): Promise<number> {
 describe("stop()", () => {
   it("closes every port, connection and thread", async () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length;
-    const { port, dns, stop } = await start({ zones, threads: 2 });
+    const { port, dns, stop } = await start({ zones });
     const tcp = await TcpClient.connect(port);
     const closed = new Promise((resolve) => tcp.socket.once("close", resolve));
     await stop();
@@ -162,23 +161,57 @@ describe("stop()", () => {
   });
 });
 
-describe("threads", () => {
-  it("all answer for a zone that the API has just created", async () => {
-    const threads = Math.max(3, availableParallelism());
-    const { client, port } = await start({ zones, threads });
-    const zoneId = await client.createZone("threads.example");
-    await client.ok("POST", `/zones/${zoneId}/dns_records`, {
-      type: "A",
-      name: "@",
-      content: "192.0.2.1",
-    });
-    // Separate sockets reach different threads.
-    for (let times = 0; times < 20; times++) {
-      const dnsClient = new UdpClient(port);
-      expect((await dnsClient.ask("threads.example", "A")).answers).toHaveLength(1);
-      dnsClient.close();
+describe("a listener thread that ends is started again", () => {
+  const threads: Worker[] = [];
+  /** The threads that have bound their sockets */
+  const bound = new Set<Worker>();
+  let server: TestDns;
+
+  class WatchedWorker extends Worker {
+    constructor(...args: ConstructorParameters<typeof Worker>) {
+      super(...args);
+      if (!String(args[0]).includes("dns-listener")) return;
+      threads.push(this);
+      this.on("message", ({ result }: { result?: { hosts?: unknown } }) => {
+        if (result?.hosts !== undefined) bound.add(this);
+      });
     }
+  }
+
+  beforeAll(async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    workerThreads.Worker = WatchedWorker;
+    syncBuiltinESMExports();
+    server = await startTestDns({ zones });
+    const control = new Client(`${new URL(server.dns.url).origin}/ledge`);
+    await control.ok("PUT", "/query_faults", { faults: [{ kind: "refused", type: "AAAA" }] });
   });
+  afterAll(async () => {
+    await server.stop();
+    workerThreads.Worker = Worker;
+    syncBuiltinESMExports();
+    vi.restoreAllMocks();
+  });
+
+  it.each(["one", "two"])(
+    "with the zones, the faults and the port of before (%s)",
+    async (name) => {
+      const count = bound.size;
+      await threads.at(-1)!.terminate();
+      await expect.poll(() => bound.size, { timeout: 60_000 }).toBe(count + 1);
+      expect(threads).toHaveLength(count + 1);
+      const zoneId = await server.client.createZone(`${name}.example`);
+      const record = { type: "A", name: "@", content: "192.0.2.2" };
+      await server.client.ok("POST", `/zones/${zoneId}/dns_records`, record);
+      const tcp = await TcpClient.connect(server.port);
+      for (const client of [new UdpClient(server.port), tcp]) {
+        expect((await client.ask(`${name}.example`, "A")).answers).toHaveLength(1);
+        expect((await client.ask("www.example.org", "A")).answers).toHaveLength(1);
+        expect(await client.ask("www.example.org", "AAAA")).toMatchObject({ rcode: "REFUSED" });
+        client.close();
+      }
+    },
+  );
 });
 
 function flat(name: string, content: string) {
@@ -229,7 +262,6 @@ describe("a flattened CNAME to an external name", () => {
 
   it("gets SERVFAIL without a resolver, and other names still get answers", async () => {
     const { port } = await start({
-      threads: 1,
       resolver: "127.0.0.1:1",
       zones: [...zones, flat("flat.example", "there.elsewhere.example")],
     });

@@ -1,6 +1,6 @@
 /**
  * Read after write: once an API call has returned, the next DNS answer contains its change: by UDP,
- * TCP and DNS over HTTPS, on every thread, during concurrent writes to the same zone.
+ * TCP and DNS over HTTPS, during concurrent writes to the same zone.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DohClient, TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
@@ -15,7 +15,7 @@ let running: TestDns;
 let zoneId: string;
 
 beforeAll(async () => {
-  running = await startTestDns({ threads: 2 });
+  running = await startTestDns({});
   zoneId = await running.client.createZone("fresh.example");
 });
 afterAll(() => running.stop());

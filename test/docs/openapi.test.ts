@@ -139,13 +139,13 @@ describe("every operation that is described is served, and its answer fits", () 
 });
 
 test("nothing is served that is not described", async () => {
-  const source = await readFile(new URL("../../worker/api/routes.ts", import.meta.url), "utf8");
-  const served = [...source.matchAll(/^ {2}"(\/[^"]*)": \{([^}]*)\}/gm)].flatMap(
-    ([, path, methods]) =>
-      [...methods!.matchAll(/\b(GET|POST|PUT|PATCH|DELETE):/g)].map(
-        ([, method]) => `${method!.toLowerCase()} ${path}`,
-      ),
-  );
+  const source = await readFile(new URL("../../worker/api/operations.ts", import.meta.url), "utf8");
+  const [, ...parts] = source.split(/^ {2}"(\/[^"]*)": \{/m);
+  const served = parts.flatMap((path, index) => {
+    if (index % 2 === 1) return [];
+    const methods = parts[index + 1]!.matchAll(/(?:^ {4}|^ )(?:async )?([A-Z]{3,6})[:(]/gm);
+    return [...methods].map(([, method]) => `${method!.toLowerCase()} ${path}`);
+  });
   expect(served.sort()).toEqual(operations.map(([method, path]) => `${method} ${path}`).sort());
 });
 

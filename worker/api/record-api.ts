@@ -3,11 +3,14 @@
  * expected failure is a ZoneError; any other error is logged and becomes "Internal error".
  */
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
-import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
-import type { Env } from "../objects/environment.ts";
-import { indexObject } from "../objects/index-object.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
 import { requestIdHeader } from "../../src/dns/rules/request-id.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
+import { indexObject } from "../objects/index-object.ts";
+import type { Env } from "../objects/object-call.ts";
+import { zoneObject } from "../objects/zone-object.ts";
+import { requireZonesFolder, zonesDiskSpace } from "../objects/zones-disk.ts";
 import {
   authenticate,
   hasCredentials,
@@ -16,26 +19,10 @@ import {
   stranger,
   type Access,
 } from "./access.ts";
-import { localAccount } from "./accounts.ts";
-import { drainBody } from "./body.ts";
-import { failure, respond } from "./envelope.ts";
-import { controlFaults, faultControlPath } from "./fault-control.ts";
-import { requireZonesFolder, zonesDiskSpace } from "../objects/zones-disk.ts";
-import {
-  controlSignatureFaults,
-  endSignatureFaults,
-  signatureFaultPath,
-} from "./signature-fault-control.ts";
-import { activityPath, controlActivity } from "./activity-control.ts";
+import { drainBody, failure, respond } from "./api-call.ts";
 import { callLog } from "./call-log.ts";
-import {
-  controlQueryFaults,
-  controlQueryLog,
-  queryFaultPath,
-  queryLogPath,
-} from "./query-fault-control.ts";
-import { findRoute, publicPaths } from "./routes.ts";
-import { ZoneCache } from "./zone-cache.ts";
+import { endSignatureFaults, isControlPath, serveControl } from "./controls.ts";
+import { findRoute, localAccount, publicPaths } from "./operations.ts";
 
 const readingMethods = new Set(["GET", "HEAD"]);
 
@@ -107,11 +94,10 @@ export class RecordApi {
     const isPublic = publicPaths.has(path) && readingMethods.has(method);
     const granted = hasCredentials(headers) ? null : (anonymous ?? (isPublic ? stranger : null));
     const access = granted ?? authenticate(headers, this.#config);
-    if (path === faultControlPath) return controlFaults(request, access, this);
-    if (path === signatureFaultPath) return controlSignatureFaults(request, access, this.#env);
-    if (path === queryFaultPath) return controlQueryFaults(request, access, this.#env);
-    if (path === queryLogPath) return controlQueryLog(request, access, this.#env);
-    if (path === activityPath) return controlActivity(request, url, access, this.#env);
+    if (isControlPath(path)) {
+      const call = { request, parameters: url.searchParams, env: this.#env, api: this };
+      return serveControl(path, access, call);
+    }
     // Clients on the port choose their headers, and have no ids.
     const requestId = anonymous === null ? null : headers.get(requestIdHeader);
     const dispatch = () => this.#dispatch(request, url, path, access, requestId);
@@ -177,12 +163,39 @@ export class RecordApi {
       env: this.#env,
       config: this.#config,
       account: localAccount(this.#config.email),
-      zones: this.#zones,
       requestId,
     });
     const response = result instanceof Response ? result : respond(result, path);
-    // The zone may have been deleted since it entered the cache.
-    if (response.status === 404 && zoneId !== undefined) this.#zones.forget(zoneId);
+    // The call may have deleted the zone, or another call since the zone entered the cache.
+    const isGone = response.status === 404 || (method === "DELETE" && path.endsWith(zoneId ?? "/"));
+    if (isGone && zoneId !== undefined) this.#zones.forget(zoneId);
     return response;
+  }
+}
+
+/** At this number the cache is emptied. */
+const zonesMax = 10_000;
+
+/**
+ * The zones that this isolate has found in the index. The cache saves the call to the index for
+ * every request. When a zone is deleted later, its object reports that, and the cache forgets it.
+ */
+class ZoneCache {
+  readonly #seen = new Map<string, Pick<Zone, "id" | "name">>();
+
+  async find(env: Env, id: string): Promise<Pick<Zone, "id" | "name"> | null> {
+    const seen = this.#seen.get(id);
+    if (seen !== undefined) return seen;
+    const zone = await indexObject(env).get(id);
+    if (zone === null) return null;
+    // Completes a zone whose creation was interrupted after its entry in the index.
+    await zoneObject(env, id).open(zone);
+    if (this.#seen.size >= zonesMax) this.#seen.clear();
+    this.#seen.set(id, { id: zone.id, name: zone.name });
+    return zone;
+  }
+
+  forget(id: string): void {
+    this.#seen.delete(id);
   }
 }

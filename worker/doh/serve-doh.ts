@@ -3,34 +3,34 @@
  * Queries need no credentials. Every DNS response has HTTP status 200, NXDOMAIN included; another
  * status means that the request holds no query.
  */
-import type { Env } from "../objects/environment.ts";
-import { loadZones } from "../objects/load-zones.ts";
-import { observedQueries } from "../objects/query-observation.ts";
-import { isolateQueries } from "../replication/isolate-queries.ts";
-import { ZoneError } from "../../src/dns/record/problem.ts";
-import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
-import { AnswerSigner } from "../../src/dns/dnssec/answer-signer.ts";
-import { rcodes } from "../../src/dns/wire/numbers.ts";
+import { answer, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
 import {
   ExternalAddressCache,
   respondAfterResolving,
 } from "../../src/dns/answer/external-addresses.ts";
-import type { QuerySource } from "../../src/dns/answer/query.ts";
-import type { ServedZones } from "../../src/dns/answer/served-zones.ts";
+import { Query, type QuerySource } from "../../src/dns/answer/query.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";
-import { resolveByListeners } from "../replication/listeners.ts";
-import { explainAnswer } from "./explain-answer.ts";
+import type { ServedZones } from "../../src/dns/answer/served-zones.ts";
+import { AnswerSigner, type SignaturesNeeded } from "../../src/dns/dnssec/answer-signer.ts";
+import type { SigningKey } from "../../src/dns/dnssec/zone-signing.ts";
+import { formatData } from "../../src/dns/record/presentation.ts";
+import { ZoneError } from "../../src/dns/record/problem.ts";
+import { recordTypes } from "../../src/dns/record/types.ts";
+import { decodeBase64, WireError } from "../../src/dns/wire/bytes.ts";
 import {
-  DohError,
-  jsonType,
-  messageType,
-  readFlag,
-  readJsonQuery,
-  readMessageQuery,
-} from "./http-query.ts";
-import { describeMessage } from "./json-message.ts";
+  blankMessage,
+  decodeMessage,
+  encodeMessage,
+  type Message,
+} from "../../src/dns/wire/message.ts";
+import { classCodes, isMetaType, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
+import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
+import { isContentType, readBytes } from "../api/api-call.ts";
 import { clientOf } from "../api/call-log.ts";
-import { signPending } from "./sign-pending.ts";
+import type { Env } from "../objects/object-call.ts";
+import { loadZones, observedQueries } from "../objects/query-observation.ts";
+import { isolateQueries, resolveByListeners } from "../replication/replicas.ts";
 
 export const dohPath = "/dns-query";
 
@@ -50,7 +50,7 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
   const source = client === null ? anySource : { ...anySource, client };
   try {
     if (isJsonWanted(request, url)) return await serveJson(url.searchParams, env, source);
-    const bytes = await answer(await readMessageQuery(request, url), env, source);
+    const bytes = await answerQuery(await readMessageQuery(request, url), env, source);
     return respond(bytes as Uint8Array<ArrayBuffer>, messageType, decodeMessage(bytes));
   } catch (error) {
     if (error instanceof ZoneError) return new Response(null, { status: 400 });
@@ -66,11 +66,10 @@ async function serveJson(
   source: QuerySource,
 ): Promise<Response> {
   const query = readJsonQuery(parameters);
-  const message = decodeMessage(await answer(query, env, source));
+  const message = decodeMessage(await answerQuery(query, env, source));
   const json = describeMessage(message);
   if (readFlag(parameters.get("explain"))) {
-    const zones = await loadZones(env);
-    json["Reasons"] = explainAnswer(query, { zones, external, nowSeconds: nowSeconds() }, signer);
+    json["Reasons"] = explainAnswer(query, await loadZones(env));
   }
   return respond(JSON.stringify(json), jsonType, message);
 }
@@ -82,7 +81,7 @@ function isJsonWanted({ method, headers }: Request, { searchParams }: URL): bool
   return accepted.includes(jsonType) || searchParams.has("name");
 }
 
-async function answer(query: Uint8Array, env: Env, source: QuerySource): Promise<Uint8Array> {
+async function answerQuery(query: Uint8Array, env: Env, source: QuerySource): Promise<Uint8Array> {
   const zones = await loadZones(env);
   const ready = (responder ??= makeResponder(zones));
   if (!observedQueries.isActive) return answerWith(ready, query, env);
@@ -97,8 +96,7 @@ async function answer(query: Uint8Array, env: Env, source: QuerySource): Promise
 
 async function answerWith(ready: Responder, query: Uint8Array, env: Env): Promise<Uint8Array> {
   const attempt = () => ready.respond(query, anySource, nowSeconds());
-  const resolve = resolveByListeners(env);
-  const resolution = { external, resolve, nowSeconds, sign: signPending(signer) };
+  const resolution = { external, resolve: resolveByListeners(env), nowSeconds, sign };
   const response = await respondAfterResolving(attempt(), attempt, resolution);
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");
@@ -131,4 +129,175 @@ function cacheControl({ rcode, answers, authorities }: Message): string {
 function respond(body: BodyInit, type: string, message: Message): Response {
   const headers = { "content-type": type, "cache-control": cacheControl(message) };
   return new Response(body, { headers });
+}
+
+/**
+ * The rules that `answer()` applied to a query that has just been answered, as names and as
+ * sentences: the caches have its external names and its signatures. Zone transfers and other meta
+ * types have no reasons, because no rule answers them.
+ */
+function explainAnswer(
+  bytes: Uint8Array,
+  zones: ServedZones,
+): Record<"rule" | "name" | "text", string>[] {
+  const context: AnswerContext = { zones, external, nowSeconds: nowSeconds() };
+  const query = new Query();
+  query.read(bytes);
+  if (isMetaType(query.type) && query.type !== typeCodes.ANY) return [];
+  const signing = query.dnssecOk ? { signer, compactOk: query.compactOk } : undefined;
+  const made = answer(query, { ...context, signing });
+  if ("kind" in made) return [];
+  return made.rules.map((rule) => ({
+    rule: rule.rule,
+    name: subjectOf(rule),
+    text: explainRule(rule),
+  }));
+}
+
+/**
+ * A DNS message in the JSON format of the deployed service: numbers for types and status, names
+ * without the final dot, data in presentation format.
+ */
+function describeMessage(message: Message): Record<string, unknown> {
+  const { answers, authorities, questions } = message;
+  return {
+    Status: message.rcode,
+    TC: message.truncated,
+    RD: message.recursionDesired,
+    RA: message.recursionAvailable,
+    AD: message.authenticData,
+    CD: message.checkingDisabled,
+    Question: questions.map(({ name, type }) => ({ name, type })),
+    ...(answers.length > 0 && { Answer: answers.map(describeRecord) }),
+    ...(authorities.length > 0 && { Authority: authorities.map(describeRecord) }),
+  };
+}
+
+function describeRecord({ name, type, ttlSeconds, data }: ResourceRecord) {
+  return { name, type, TTL: ttlSeconds, data: formatData(type, data) };
+}
+
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const imported = new WeakMap<SigningKey, CryptoKey>();
+
+async function importKey(signingKey: SigningKey): Promise<CryptoKey> {
+  const known = imported.get(signingKey);
+  if (known !== undefined) return known;
+  const { privateKey } = signingKey;
+  const key = await crypto.subtle.importKey("jwk", { ...privateKey }, algorithm, false, ["sign"]);
+  imported.set(signingKey, key);
+  return key;
+}
+
+/** Makes the signatures that an answer needs with WebCrypto, and gives them to the signer. */
+async function sign({ requests }: SignaturesNeeded): Promise<void> {
+  await Promise.all(
+    requests.map(async (request) => {
+      const key = await importKey(request.key);
+      const octets = request.octets as Uint8Array<ArrayBuffer>;
+      const signature = await crypto.subtle.sign(algorithm, key, octets);
+      signer.put(request, new Uint8Array(signature));
+    }),
+  );
+}
+
+const messageType = "application/dns-message";
+const jsonType = "application/dns-json";
+
+/** The largest length that the length field of TCP can express (RFC 1035 section 4.2.2). */
+const messageBytesMax = 65_535;
+
+class DohError extends Error {
+  override name = "DohError";
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+async function readMessageQuery(request: Request, url: URL): Promise<Uint8Array> {
+  if (request.method === "GET" || request.method === "HEAD") return readParameter(url);
+  if (request.method !== "POST") {
+    throw new DohError(405, "Use GET or POST.", { allow: "GET, HEAD, POST" });
+  }
+  if (!isContentType(request, messageType)) {
+    throw new DohError(415, `The content must be ${messageType}.`);
+  }
+  const bytes = await readBytes(request, messageBytesMax);
+  if (bytes === null) throw tooLarge();
+  return bytes;
+}
+
+function readParameter({ searchParams }: URL): Uint8Array {
+  const text = searchParams.get("dns");
+  if (text === null)
+    throw new DohError(400, "The parameter dns is missing: a message in base64url.");
+  if (text.length > (messageBytesMax * 4) / 3 + 4) throw tooLarge();
+  // RFC 8484 section 6 forbids padding; some clients send it.
+  const digits = text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
+  const padded = digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
+  const bytes = decodeBase64(padded);
+  if (bytes === null) throw new DohError(400, "The parameter dns is not base64url.");
+  return bytes;
+}
+
+function tooLarge(): DohError {
+  return new DohError(413, `A DNS message has at most ${messageBytesMax} octets.`);
+}
+
+/** `name`, `type` (a mnemonic or a number, A by default), and the flags `do` and `cd`. */
+function readJsonQuery(parameters: URLSearchParams): Uint8Array {
+  const name = parameters.get("name");
+  if (name === null || name === "") throw new DohError(400, "The parameter name is missing.");
+  const withoutDot = name.length > 1 ? name.replace(/\.$/, "") : name;
+  const type = readType(parameters.get("type") ?? "A");
+  try {
+    return encodeMessage(
+      {
+        ...blankMessage,
+        recursionDesired: true,
+        checkingDisabled: readFlag(parameters.get("cd")),
+        questions: [{ name: withoutDot, type, class: classCodes.IN }],
+        edns: {
+          udpBytesMax: messageBytesMax,
+          version: 0,
+          dnssecOk: readFlag(parameters.get("do")),
+          compactOk: false,
+          options: [],
+        },
+      },
+      { bytesMax: messageBytesMax },
+    );
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new DohError(400, `The parameter name is not a domain name: ${error.message}.`);
+  }
+}
+
+function readFlag(text: string | null): boolean {
+  return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
+}
+
+/** Types that no record of the API has. */
+const { ANY, AXFR, IXFR, RRSIG, NSEC, CDS, CDNSKEY } = typeCodes;
+const questionTypes: Readonly<Record<string, number>> = {
+  ANY,
+  AXFR,
+  IXFR,
+  RRSIG,
+  NSEC,
+  CDS,
+  CDNSKEY,
+};
+
+function readType(text: string): number {
+  const name = text.toUpperCase();
+  const number = /^(?:TYPE)?(\d{1,5})$/.exec(name)?.[1];
+  const code = Number(number ?? recordTypes.get(name)?.code ?? questionTypes[name] ?? 0);
+  if (code > 0 && code < 65_536) return code;
+  throw new DohError(400, `The parameter type is unknown: "${text}".`);
 }

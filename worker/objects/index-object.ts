@@ -1,22 +1,29 @@
 /** The index of zones: their names and ids. One object holds it, so that names are unique. */
 import { DurableObject } from "cloudflare:workers";
-import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
-import type { Account } from "../../src/dns/rules/account.ts";
 import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
-import { DelegationSigners } from "./delegation-signers.ts";
-import { indexName, type Env, type ZoneFinder } from "./environment.ts";
-import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
+import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
+import {
+  indexName,
+  replyToError,
+  replyWith,
+  replyWithJson,
+  type Env,
+  type ObjectReply,
+  type ZoneFinder,
+} from "./object-call.ts";
 import { StoredReplies } from "./stored-replies.ts";
 import type { UndoneZone } from "./zone-database.ts";
+import { announceSigner } from "./zone-dnssec.ts";
 import { zoneObject } from "./zone-object.ts";
-import { ObjectDisk } from "./zones-disk.ts";
-import { composeZoneWhere } from "./zone-query-sql.ts";
+import { composeZoneWhere } from "./zone-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
+import { ObjectDisk } from "./zones-disk.ts";
 
 type Row = { zone: string };
 
@@ -252,7 +259,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const serial = await object.destroy();
       if (name !== null) this.#rememberSerial(name, serial);
     }
-    if (name !== null) await new DelegationSigners(this.env).announce(name, null);
+    if (name !== null) await announceSigner(this.env, name, null);
     try {
       await this.#disk.confirm();
       return replyWith({ id });

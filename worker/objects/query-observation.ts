@@ -4,17 +4,17 @@
  * listeners get the faults with each change.
  */
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import { ArmedQueryFaults, type CountedFault } from "../../src/dns/fault/armed-query-faults.ts";
+import { ArmedQueryFaults } from "../../src/dns/fault/armed-query-faults.ts";
 import { ObservedQueries, type Observation } from "../../src/dns/fault/observed-queries.ts";
-import { isOfPast, type FaultQuestion, type QueryFault } from "../../src/dns/fault/query-fault.ts";
+import { isOfPast, type QueryFault } from "../../src/dns/fault/query-fault.ts";
 import { mergeLogs, type LoggedQuery } from "../../src/dns/fault/query-log.ts";
-import { isolateZones } from "../replication/isolate-zones.ts";
-import { logOfListeners, observeByListeners } from "../replication/listeners.ts";
-import type { Env } from "./environment.ts";
-import { loadZones } from "./load-zones.ts";
+import { isolateZones, logOfListeners, observeByListeners } from "../replication/replicas.ts";
+import { indexObject } from "./index-object.ts";
+import type { Env } from "./object-call.ts";
+import { zoneObject } from "./zone-object.ts";
 import { zoneTestSession } from "./zone-test-session.ts";
 
-const faults = new ArmedQueryFaults();
+export const queryFaults = new ArmedQueryFaults();
 /** The number of the log of a test; `null` without a log. */
 let log: number | null = null;
 /** The number of the log that a process follows while no test has a log; `null` if none follows. */
@@ -22,7 +22,7 @@ let followedLog: number | null = null;
 
 /** The queries of DNS over HTTPS. */
 export const observedQueries = new ObservedQueries({
-  take: async (question) => faults.take(question),
+  take: async (question) => queryFaults.take(question),
   wait: (milliseconds) => scheduler.wait(milliseconds),
   nowMilliseconds: Date.now,
 });
@@ -33,34 +33,25 @@ isolateZones.onChange = (zones, zoneId, change) =>
 const noZones = new ServedZones({ platformAddresses: [] });
 
 export function currentObservation(): Observation {
-  return { faults: faults.served(), log: log ?? followedLog };
+  return { faults: queryFaults.served(), log: log ?? followedLog };
 }
 
 async function publish(env: Env): Promise<void> {
-  const needsZones = faults.served().some(({ kind }) => isOfPast(kind));
+  const needsZones = queryFaults.served().some(({ kind }) => isOfPast(kind));
   const zones = needsZones ? await loadZones(env) : noZones;
   const observation = currentObservation();
   observedQueries.observe(observation, zones);
   await observeByListeners(env, observation);
 }
 
-/** The id of the fault that hits a query of a listener, or `null`. */
-export function takeQueryFault(question: FaultQuestion): number | null {
-  return faults.take(question);
-}
-
-export function listQueryFaults(): CountedFault[] {
-  return faults.list();
-}
-
 /** The new faults belong to the innermost test. */
 export async function addQueryFaults(env: Env, added: readonly QueryFault[]): Promise<void> {
-  for (const fault of added) faults.arm(fault, zoneTestSession.testLayer);
+  for (const fault of added) queryFaults.arm(fault, zoneTestSession.testLayer);
   await publish(env);
 }
 
 export async function replaceQueryFaults(env: Env, next: readonly QueryFault[]): Promise<void> {
-  faults.clear();
+  queryFaults.clear();
   await addQueryFaults(env, next);
 }
 
@@ -70,15 +61,10 @@ export async function holdQueryFaults(
   released: readonly number[],
   next: readonly QueryFault[],
 ): Promise<number[]> {
-  faults.release(released);
-  const ids = next.map((fault) => faults.hold(fault));
+  queryFaults.release(released);
+  const ids = next.map((fault) => queryFaults.hold(fault));
   await publish(env);
   return ids;
-}
-
-/** The numbers of queries that held faults have hit. */
-export function heldHits(ids: readonly number[]): number[] {
-  return ids.map((id) => faults.hitsOf(id));
 }
 
 /** Starts an empty log. */
@@ -128,8 +114,18 @@ async function loggedQueries(env: Env, sinceMilliseconds: number): Promise<Logge
 
 /** Ends the faults of a test layer. The log ends with the last layer. */
 export async function leaveObservedLayer(env: Env, layer: number): Promise<void> {
-  const isChanged = faults.closeLayer(layer);
+  const isChanged = queryFaults.closeLayer(layer);
   if (zoneTestSession.layer === null) log = null;
   else if (!isChanged) return;
   await publish(env);
+}
+
+/** The zones in the memory of this isolate. */
+export function loadZones(env: Env): Promise<ServedZones> {
+  return isolateZones.load(env, async () => {
+    const index = indexObject(env);
+    await index.declareZones();
+    const ids = await index.ids();
+    await Promise.all(ids.map((id) => zoneObject(env, id).remember()));
+  });
 }

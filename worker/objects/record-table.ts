@@ -1,10 +1,10 @@
 import type { ServedRecord } from "../../src/dns/answer/zone-data.ts";
-import type { Neighbour } from "../../src/dns/rules/conflict.ts";
-import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import { joinStrings, parseStrings } from "../../src/dns/record/fields.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import { joinStrings, parseStrings } from "../../src/dns/record/fields.ts";
-import { composeOrderBy, composeWhere, findSoleType } from "./record-query-sql.ts";
+import type { Neighbour } from "../../src/dns/rules/conflict.ts";
+import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import { composeOrderBy, composeWhere, findSoleType } from "./zone-sql.ts";
 
 type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "ttl" | "comment"> &
   Record<"tags" | "settings" | "created_on" | "modified_on", string> & { proxied: number };
@@ -58,9 +58,9 @@ function storedSettings(record: ZoneRecord): StoredSettings {
   const { settings, privateRouting, commentModifiedOn, tagsModifiedOn } = record;
   return {
     ...settings,
-    ...(privateRouting && { private_routing: true }),
-    ...(commentModifiedOn !== null && { comment_modified_on: commentModifiedOn }),
-    ...(tagsModifiedOn !== null && { tags_modified_on: tagsModifiedOn }),
+    private_routing: privateRouting ? true : undefined,
+    comment_modified_on: commentModifiedOn ?? undefined,
+    tags_modified_on: tagsModifiedOn ?? undefined,
   };
 }
 

@@ -7,7 +7,7 @@
  * killed and another process owns the zones. A write that failed has changed nothing, and is
  * executed again.
  */
-import { replyTables } from "./zone-schema.ts";
+import { replyTables } from "./zone-sql.ts";
 
 /** Longer than any client repeats a request (`api-proxy.ts`, `src/dns/server/zones-connection.ts`). */
 const keptMilliseconds = 10 * 60_000;

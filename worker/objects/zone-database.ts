@@ -3,25 +3,23 @@
  * the turn in which it is made, so that publications keep the order of serials. Two receivers serve
  * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
  */
-import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
+import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
-import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
+import type { PublicationQueue } from "../../src/dns/replication/publication-queue.ts";
 import { netChange, type Publication } from "../../src/dns/replication/publication.ts";
 import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
-import { isolateZones } from "../replication/isolate-zones.ts";
-import { Publisher } from "../replication/publisher.ts";
-import { ChangeLog } from "./change-log.ts";
-import type { Env } from "./environment.ts";
+import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
+import { isolateZones, publicationQueue } from "../replication/replicas.ts";
+import type { Env } from "./object-call.ts";
 import { RecordTable } from "./record-table.ts";
-import { signatureFaults } from "./signature-faults.ts";
 import { StoredReplies } from "./stored-replies.ts";
-import { zoneTables } from "./zone-schema.ts";
-import { ZoneState, type ZoneIdentity } from "./zone-state.ts";
-import { ObjectDisk } from "./zones-disk.ts";
-import { ObjectJournal } from "./zone-test-session.ts";
+import { zoneTables } from "./zone-sql.ts";
+import { ChangeLog, ZoneState, type ZoneIdentity } from "./zone-state.ts";
+import { ObjectJournal, zoneTestSession } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
+import { ObjectDisk } from "./zones-disk.ts";
 
 /** A zone whose creation was undone. */
 export interface UndoneZone {
@@ -36,7 +34,7 @@ export class ZoneDatabase {
   readonly replies: StoredReplies;
   readonly #storage: DurableObjectStorage;
   readonly #config: DnsConfig;
-  readonly #publisher: Publisher;
+  readonly #publications: PublicationQueue | null;
   readonly #journal: ObjectJournal;
   readonly #disk: ObjectDisk;
   /** `null` before `open` and after `destroy`. */
@@ -54,12 +52,10 @@ export class ZoneDatabase {
     this.state = new ZoneState(sql);
     this.changeLog = new ChangeLog(sql);
     this.replies = new StoredReplies(sql);
-    this.#publisher = new Publisher(env);
+    this.#publications = publicationQueue(env);
     const identity = this.#readIdentity();
     this.#identity = identity;
     if (identity !== null) {
-      // The database of an earlier version has no table for replies.
-      this.replies.createTables();
       isolateZones.check(identity.id, this.state.serial, () => this.#data(identity));
     }
   }
@@ -101,7 +97,9 @@ export class ZoneDatabase {
   #head({ id, nameServers }: ZoneIdentity): ZoneHead {
     const { settings, paused, dnssec } = this.state;
     const signing =
-      dnssec?.isOn === true ? { ...dnssec.keys, faults: signatureFaults.of(id) } : undefined;
+      dnssec?.isOn === true
+        ? { ...dnssec.keys, faults: zoneTestSession.signatureFaultsOf(id) }
+        : undefined;
     const [http2, http3] = httpVersions.map((name) => this.state.getSetting(name).value === "on");
     return { nameServers, settings, paused, http2: http2!, http3: http3!, signing };
   }
@@ -236,7 +234,7 @@ export class ZoneDatabase {
   }
 
   #publish(publication: Publication): void {
-    this.#publisher.enqueue(publication);
+    this.#publications?.enqueue(publication);
     isolateZones.take(publication, () => this.#data(this.requireIdentity()));
   }
 
@@ -246,7 +244,7 @@ export class ZoneDatabase {
    * @throws ZoneError when the commits are in a database that was removed
    */
   async published(): Promise<void> {
-    await this.#publisher.flushed();
+    await this.#publications?.flushed();
     // A zone that is deleted has no database.
     if (this.#identity !== null) await this.#disk.confirm();
   }

@@ -1,7 +1,13 @@
 /**
- * DNSSEC of one zone. Turning it on publishes the keys before the parent zone has the DS record, and
- * turning it off removes the DS record first: at no time does a parent announce keys that the zone
- * does not have.
+ * DNSSEC of one zone, and the DS records that zones of this server have for each other.
+ *
+ * Turning DNSSEC on publishes the keys before the parent zone has the DS record, and turning it off
+ * removes the DS record first: at no time does a parent announce keys that the zone does not have.
+ *
+ * A zone tells its parent zone when its keys change (`announceSigner`), and a parent zone asks its
+ * child when the NS records of a delegation change (`findSigner`). Either way the parent decides by
+ * what it has: it sets the DS record only beside NS records, and removes only a record that was set
+ * here.
  */
 import {
   delegationSigner,
@@ -11,107 +17,139 @@ import {
   type DnssecState,
   type DnssecStatus,
 } from "../../src/dns/rules/dnssec-state.ts";
-import type { DelegationSigners } from "./delegation-signers.ts";
-import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
+import { indexName, type Env, type ObjectReply } from "./object-call.ts";
 import type { ZoneDatabase } from "./zone-database.ts";
 import { makeZoneKeys } from "./zone-keys.ts";
+import type { ZoneTransaction } from "./zone-transaction.ts";
 
-export class ZoneDnssec {
-  readonly #database: ZoneDatabase;
-  readonly #delegations: DelegationSigners;
+/** The part of `ZoneObject` that is called here: the class depends on this file. */
+interface SigningZone extends Rpc.DurableObjectBranded {
+  delegationSigner(): DelegationSigner | null;
+  hasDelegationSigner(child: string, digest: string): boolean;
+  setDelegationSigner(child: string, signer: DelegationSigner | null): Promise<ObjectReply>;
+}
 
-  constructor(database: ZoneDatabase, delegations: DelegationSigners) {
-    this.#database = database;
-    this.#delegations = delegations;
+/** `null` when the zone is not signed. */
+export function signerOf({ identity, state }: ZoneDatabase): DelegationSigner | null {
+  const dnssec = identity === null ? null : state.dnssec;
+  return dnssec?.isOn === true ? delegationSigner(dnssec.keys) : null;
+}
+
+export async function readDnssec(
+  database: ZoneDatabase,
+  env: Env,
+): Promise<Record<string, unknown>> {
+  const { name } = database.requireIdentity();
+  const signer = signerOf(database);
+  let status: DnssecStatus = "disabled";
+  if (signer !== null) {
+    const parent = await findParent(env, name);
+    // A parent that is not a zone of this server counts as announcing the keys.
+    const isSet = parent === null || (await parent.hasDelegationSigner(name, signer.digest));
+    status = isSet ? "active" : "pending";
   }
+  return describeDnssec(name, database.state.dnssec, status);
+}
 
-  /** `null` when the zone is not signed. */
-  get signer(): DelegationSigner | null {
-    const { identity, state } = this.#database;
-    const dnssec = identity === null ? null : state.dnssec;
-    return dnssec?.isOn === true ? delegationSigner(dnssec.keys) : null;
+/** A repeated call changes nothing. */
+export async function changeDnssec(
+  database: ZoneDatabase,
+  env: Env,
+  { isOn, isMultiSigner }: DnssecPatch,
+): Promise<void> {
+  const { name } = database.requireIdentity();
+  if (isOn === false) await announceSigner(env, name, null);
+  const needsKeys = isOn === true || isMultiSigner === true;
+  const made = needsKeys && database.state.dnssec === null ? await makeZoneKeys(name) : null;
+  // Another call may have made keys meanwhile.
+  const current = database.state.dnssec;
+  const keys = current?.keys ?? made;
+  if (keys === null) return;
+  const next = {
+    keys,
+    isOn: isOn ?? current?.isOn ?? false,
+    isMultiSigner: isMultiSigner ?? current?.isMultiSigner ?? false,
+  };
+  if (current?.isOn !== next.isOn || current.isMultiSigner !== next.isMultiSigner) {
+    writeDnssec(database, { ...next, modifiedOn: new Date().toISOString() });
   }
+  await database.published();
+  if (next.isOn) await announceSigner(env, name, delegationSigner(keys));
+}
 
-  /** Whether this zone has the DS record of a zone below. */
-  hasSignerOf(child: string, digest: string): boolean {
-    const { identity, records } = this.#database;
-    const existing = identity === null ? [] : records.named(child);
-    return existing.some(({ type, content }) => type === "DS" && content.endsWith(` ${digest}`));
-  }
+/** Turns DNSSEC off and forgets the keys. */
+export async function removeDnssec(database: ZoneDatabase, env: Env): Promise<void> {
+  const { name } = database.requireIdentity();
+  await announceSigner(env, name, null);
+  if (database.state.dnssec !== null) writeDnssec(database, null);
+  await database.published();
+}
 
-  read(): Promise<ObjectReply> {
-    return this.#reply(async () => {});
-  }
+function writeDnssec(database: ZoneDatabase, next: DnssecState | null): void {
+  database.writeState((state) => {
+    state.dnssec = next;
+  });
+}
 
-  change(patch: DnssecPatch): Promise<ObjectReply> {
-    return this.#reply(() => this.#change(patch));
-  }
+/**
+ * Tells the parent zone of a zone, if it is a zone of this server.
+ *
+ * @param signer `null`: the zone is not signed
+ */
+export async function announceSigner(
+  env: Env,
+  child: string,
+  signer: DelegationSigner | null,
+): Promise<void> {
+  const parent = await findParent(env, child);
+  await parent?.setDelegationSigner(child, signer);
+}
 
-  /** Turns DNSSEC off and forgets the keys. The deployed service answers with an empty text. */
-  async remove(): Promise<ObjectReply> {
-    const reply = await this.#reply(() => this.#remove());
-    return reply.ok ? replyWith("") : reply;
-  }
+/** The DS record for a delegated name, if the zone with that name is here and is signed. */
+export async function findSigner(env: Env, name: string): Promise<DelegationSigner | null> {
+  const zone = await env.ZONE_INDEX.getByName(indexName).findFor(name);
+  return zone?.name === name ? await signingZone(env, zone.id).delegationSigner() : null;
+}
 
-  /** Publishes the head of the zone again, after a change of faults. */
-  async republish(): Promise<void> {
-    if (this.#database.identity === null) return;
-    this.#database.writeState(() => {});
-    await this.#database.published();
-  }
+/** The zone that contains the delegation of a zone; `null` when it is not a zone of this server. */
+async function findParent(env: Env, child: string): Promise<DurableObjectStub<SigningZone> | null> {
+  const parentName = child.slice(child.indexOf(".") + 1);
+  if (!child.includes(".")) return null;
+  const parent = await env.ZONE_INDEX.getByName(indexName).findFor(parentName);
+  return parent === null ? null : signingZone(env, parent.id);
+}
 
-  async #reply(work: () => Promise<void>): Promise<ObjectReply> {
-    try {
-      await work();
-      return replyWith(await this.#describe());
-    } catch (error) {
-      return replyToError(error);
-    }
-  }
+function signingZone(env: Env, id: string): DurableObjectStub<SigningZone> {
+  return env.ZONES.getByName(id) as unknown as DurableObjectStub<SigningZone>;
+}
 
-  async #describe(): Promise<Record<string, unknown>> {
-    const { name } = this.#database.requireIdentity();
-    const { signer } = this;
-    let status: DnssecStatus = "disabled";
-    if (signer !== null) {
-      status = (await this.#delegations.isSet(name, signer.digest)) ? "active" : "pending";
-    }
-    return describeDnssec(name, this.#database.state.dnssec, status);
-  }
+/** Whether a parent zone has the DS record of a zone below. */
+export function hasSignerOf(
+  { identity, records }: Pick<ZoneDatabase, "identity" | "records">,
+  child: string,
+  digest: string,
+): boolean {
+  const existing = identity === null ? [] : records.named(child);
+  return existing.some(({ type, content }) => type === "DS" && content.endsWith(` ${digest}`));
+}
 
-  /** A repeated call changes nothing. */
-  async #change({ isOn, isMultiSigner }: DnssecPatch): Promise<void> {
-    const { name } = this.#database.requireIdentity();
-    if (isOn === false) await this.#delegations.announce(name, null);
-    const needsKeys = isOn === true || isMultiSigner === true;
-    const isNew = this.#database.state.dnssec === null;
-    const made = needsKeys && isNew ? await makeZoneKeys(name) : null;
-    // Another call may have made keys meanwhile.
-    const current = this.#database.state.dnssec;
-    const keys = current?.keys ?? made;
-    if (keys === null) return;
-    const next = {
-      keys,
-      isOn: isOn ?? current?.isOn ?? false,
-      isMultiSigner: isMultiSigner ?? current?.isMultiSigner ?? false,
-    };
-    if (current?.isOn !== next.isOn || current.isMultiSigner !== next.isMultiSigner) {
-      this.#write({ ...next, modifiedOn: new Date().toISOString() });
-    }
-    await this.#database.published();
-    if (next.isOn) await this.#delegations.announce(name, delegationSigner(keys));
-  }
-
-  async #remove(): Promise<void> {
-    const { name } = this.#database.requireIdentity();
-    await this.#delegations.announce(name, null);
-    if (this.#database.state.dnssec !== null) this.#write(null);
-    await this.#database.published();
-  }
-
-  #write(next: DnssecState | null): void {
-    this.#database.writeState((state) => {
-      state.dnssec = next;
-    });
+/** In a transaction of the parent zone: makes its DS record for a delegated name right. */
+export function settleDelegationSigner(
+  transaction: ZoneTransaction,
+  child: string,
+  signer: DelegationSigner | null,
+): void {
+  const { records, state } = transaction.context;
+  const { [child]: ownId, ...others } = state.delegationSigners;
+  const existing = records.named(child);
+  const wanted = existing.some(({ type }) => type === "NS") ? signer : null;
+  if (wanted !== null && hasSignerOf(transaction.context, child, wanted.digest)) return;
+  if (existing.some(({ id }) => id === ownId)) transaction.remove(ownId!);
+  if (wanted !== null) {
+    const comment = "Set by DNSSEC of the delegated zone";
+    const request = { type: "DS", name: child, data: wanted, ttl: 1, comment };
+    state.delegationSigners = { ...others, [child]: transaction.create(request).id };
+  } else if (ownId !== undefined) {
+    state.delegationSigners = others;
   }
 }

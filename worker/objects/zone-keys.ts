@@ -1,10 +1,10 @@
 /** Makes the keys of a zone with WebCrypto. */
 import { encodeHex } from "../../src/base/hex.ts";
 import {
-  keyTagOf,
   digestedOctets,
   dnskeyData,
   keySigningFlags,
+  keyTagOf,
   zoneKeyFlags,
   type SigningKey,
   type ZoneKeys,

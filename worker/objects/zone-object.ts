@@ -6,15 +6,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import { firstSerial } from "../../src/dns/wire/numbers.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { LoggedChange } from "../../src/dns/replication/logged-change.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
+import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
-import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import {
   describeSetting,
@@ -23,24 +22,34 @@ import {
   type SettingName,
 } from "../../src/dns/rules/zone-settings.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
-import { isolateZones } from "../replication/isolate-zones.ts";
-import { idOf, type BatchRequest } from "./batch-request.ts";
-import { DelegationSigners, settleDelegationSigner } from "./delegation-signers.ts";
-import { indexName, type Env } from "./environment.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { isolateZones } from "../replication/replicas.ts";
 import {
+  indexName,
   replyToError,
   replyWith,
   replyWithJson,
+  type Env,
   type Message,
   type ObjectReply,
-} from "./object-reply.ts";
+} from "./object-call.ts";
 import { ZoneDatabase, type UndoneZone } from "./zone-database.ts";
-import { ZoneDnssec } from "./zone-dnssec.ts";
-import { streamLines } from "./zone-stream.ts";
-import { exportZoneFile, importZoneFile } from "./zone-file.ts";
-import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
-import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
+import {
+  changeDnssec,
+  findSigner,
+  hasSignerOf,
+  readDnssec,
+  removeDnssec,
+  settleDelegationSigner,
+  signerOf,
+} from "./zone-dnssec.ts";
+import type { ZoneState } from "./zone-state.ts";
+import {
+  exportZoneFile,
+  ExternalTargetUnknown,
+  importZoneFile,
+  lookUpName,
+  type ZoneTransaction,
+} from "./zone-transaction.ts";
 
 export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {
   return env.ZONES.getByName(zoneId) as DurableObjectStub<ZoneObject>;
@@ -49,28 +58,19 @@ export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObje
 export class ZoneObject extends DurableObject<Env> {
   readonly #config: DnsConfig;
   readonly #database: ZoneDatabase;
-  readonly #groupCommit = new GroupCommit();
-  readonly #delegations: DelegationSigners;
-  readonly #dnssec: ZoneDnssec;
+  /** For calls that write in the next turn together (`#group`). */
+  #nextTurn: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#database = new ZoneDatabase(ctx, env, this.#config);
-    this.#delegations = new DelegationSigners(env);
-    this.#dnssec = new ZoneDnssec(this.#database, this.#delegations);
   }
 
   /** Creates the zone if it does not exist. The index decides which zones exist: no failure. */
-  async open({
-    id,
-    name,
-    nameServers,
-    firstSerial: given,
-  }: ZoneIdentity & Pick<Zone, "firstSerial">): Promise<void> {
+  async open({ id, name, nameServers, firstSerial }: Zone): Promise<void> {
     if (this.#database.identity !== null) return;
-    const first = given ?? firstSerial(Math.floor(Date.now() / 1000), null);
-    this.#database.open({ id, name, nameServers }, first);
+    this.#database.open({ id, name, nameServers }, firstSerial);
     await this.#database.published();
   }
 
@@ -113,9 +113,8 @@ export class ZoneObject extends DurableObject<Env> {
     const external = new Map<string, TargetState>();
     for (;;) {
       try {
-        const json = await this.#groupCommit.run(() =>
-          this.#database.writeRecords(work, external, requestId),
-        );
+        await this.#group();
+        const json = this.#database.writeRecords(work, external, requestId);
         await this.#settleDelegations();
         // Also when nothing changed: the listeners may not have the commits that this call saw.
         await this.#database.published();
@@ -127,10 +126,23 @@ export class ZoneObject extends DurableObject<Env> {
     }
   }
 
+  /**
+   * Group commit: several calls write in one turn of the event loop. An object commits everything
+   * that it writes in one turn together, and a commit costs one fsync regardless of its size. Calls
+   * that arrive while the disk is busy therefore wait for one fsync in total. Each call is still a
+   * separate transaction, and its reply still leaves only after the commit.
+   */
+  #group(): Promise<void> {
+    this.#nextTurn ??= scheduler.wait(0).then(() => {
+      this.#nextTurn = null;
+    });
+    return this.#nextTurn;
+  }
+
   /** A delegation to a signed zone of this server gets its DS record with its first NS record. */
   async #settleDelegations(): Promise<void> {
     for (const name of this.#database.takeChangedDelegations()) {
-      await this.setDelegationSigner(name, await this.#delegations.find(name));
+      await this.setDelegationSigner(name, await findSigner(this.env, name));
     }
   }
 
@@ -142,29 +154,39 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   hasDelegationSigner(child: string, digest: string): boolean {
-    return this.#dnssec.hasSignerOf(child, digest);
+    return hasSignerOf(this.#database, child, digest);
   }
 
   /** `null` when the zone is not signed. */
   delegationSigner(): DelegationSigner | null {
-    return this.#dnssec.signer;
+    return signerOf(this.#database);
   }
 
   readDnssec(): Promise<ObjectReply> {
-    return this.#dnssec.read();
+    return this.#settle(() => readDnssec(this.#database, this.env));
   }
 
   changeDnssec(patch: DnssecPatch): Promise<ObjectReply> {
-    return this.#dnssec.change(patch);
+    return this.#settle(async () => {
+      await changeDnssec(this.#database, this.env, patch);
+      return readDnssec(this.#database, this.env);
+    });
   }
 
+  /** The deployed service answers with an empty text. */
   removeDnssec(): Promise<ObjectReply> {
-    return this.#dnssec.remove();
+    return this.#settle(async () => {
+      await removeDnssec(this.#database, this.env);
+      return "";
+    });
   }
 
-  /** Publishes the head of the zone again, after a change of faults. */
-  republish(): Promise<void> {
-    return this.#dnssec.republish();
+  async #settle(work: () => Promise<unknown>): Promise<ObjectReply> {
+    try {
+      return replyWith(await work());
+    } catch (error) {
+      return replyToError(error);
+    }
   }
 
   async #lookUpExternal(name: string): Promise<TargetState> {
@@ -375,7 +397,7 @@ export class ZoneObject extends DurableObject<Env> {
     await this.#database.published();
   }
 
-  /** A new serial without another change: secondaries ask for the zone again. */
+  /** A new serial without another change: secondaries ask for the zone again, and faults change. */
   async advanceSerial(): Promise<void> {
     if (this.#database.identity !== null) this.#database.writeState(() => {});
     await this.#database.published();
@@ -391,4 +413,31 @@ export class ZoneObject extends DurableObject<Env> {
 export interface SettingChange {
   readonly name: SettingName;
   readonly value: unknown;
+}
+
+/** The operations of a batch. */
+type BatchRequest = Readonly<
+  Record<"deletes" | "patches" | "puts" | "posts", readonly RecordRequest[]>
+>;
+
+/** The API has checked that the request has an id. */
+function idOf({ id }: RecordRequest): string {
+  return id as string;
+}
+
+/**
+ * Lines as a stream of bytes: RPC passes byte streams only. All lines are made now, because the zone
+ * may change while the stream is read. As bytes they take a fraction of the memory of the records.
+ */
+function streamLines(lines: Iterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const pieces = Array.from(lines, (line) => encoder.encode(line)).values();
+  return new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const { value, done } = pieces.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
 }

@@ -1,12 +1,20 @@
-import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
-import { nextSerial } from "../../src/dns/wire/numbers.ts";
+/** What the database of a zone has besides records: the state, and the log of changes. */
+import type { ZoneHead } from "../../src/dns/answer/zone-data.ts";
+import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
+import {
+  groupSteps,
+  type ChangeStep,
+  type LoggedChange,
+} from "../../src/dns/replication/logged-change.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
+import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
 import {
   firstSetting,
   isServedSetting,
   type SettingName,
   type SettingState,
 } from "../../src/dns/rules/zone-settings.ts";
+import { nextSerial } from "../../src/dns/wire/numbers.ts";
 
 /** What a zone is created with and keeps. */
 export interface ZoneIdentity {
@@ -15,15 +23,7 @@ export interface ZoneIdentity {
   readonly nameServers: readonly string[];
 }
 
-/** Existing databases have the HTTP versions under their own names. */
-function settingRow(name: SettingName): string {
-  return isServedSetting(name) ? name : `setting ${name}`;
-}
-
-/**
- * The state of a zone that is not in records: JSON values by name. The table `facts` and the row
- * `seed` keep the names that existing databases have.
- */
+/** The state of a zone that is not in records: JSON values by name, in the table `facts`. */
 export class ZoneState {
   readonly #sql: SqlStorage;
 
@@ -92,7 +92,7 @@ export class ZoneState {
     this.#write("dnssec", dnssec);
   }
 
-  /** The ids of the DS records that `delegation-signers.ts` has set, by the delegated name. */
+  /** The ids of the DS records that `zone-dnssec.ts` has set, by the delegated name. */
   get delegationSigners(): Readonly<Record<string, string>> {
     return (this.#read("delegation_signers") ?? {}) as Record<string, string>;
   }
@@ -101,11 +101,77 @@ export class ZoneState {
     this.#write("delegation_signers", ids);
   }
 
+  /** The HTTP versions have rows of their own names. */
+  #settingRow(name: SettingName): string {
+    return isServedSetting(name) ? name : `setting ${name}`;
+  }
+
   getSetting(name: SettingName): SettingState {
-    return (this.#read(settingRow(name)) ?? firstSetting(name)) as SettingState;
+    return (this.#read(this.#settingRow(name)) ?? firstSetting(name)) as SettingState;
   }
 
   setSetting(name: SettingName, state: SettingState): void {
-    this.#write(settingRow(name), state);
+    this.#write(this.#settingRow(name), state);
   }
+}
+
+/** Enough for a replica that was away for a while. One that was away longer needs the whole zone. */
+const changesKeptMax = 10_000;
+
+/**
+ * The records that each serial removed and added, in order. After a restart, the listeners make the
+ * differences for incremental transfers (RFC 1995) from this log.
+ */
+export class ChangeLog {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  append(steps: readonly ChangeStep[]): void {
+    for (const { serial, action, record, headBefore } of steps) {
+      this.#sql.exec(
+        "INSERT INTO changes (serial, action, record) VALUES (?, ?, ?)",
+        serial,
+        action,
+        // A change of the head has no record.
+        JSON.stringify(record ?? headBefore),
+      );
+    }
+    this.#sql.exec(
+      "DELETE FROM changes WHERE position <= (SELECT max(position) FROM changes) - ?",
+      changesKeptMax,
+    );
+  }
+
+  /** The changes after a serial; `null` when the log does not reach back to that serial. */
+  since(serial: number, current: number): LoggedChange[] | null {
+    if (serial === current) return [];
+    const [first] = this.#sql.exec<{ position: number }>(
+      "SELECT min(position) AS position FROM changes WHERE serial = ?",
+      nextSerial(serial),
+    );
+    const position = first?.position ?? null;
+    const [oldest] = this.#sql.exec<{ position: number }>(
+      "SELECT min(position) AS position FROM changes",
+    );
+    // The oldest row may be the rest of a change whose first rows were deleted.
+    if (position === null || (position === oldest?.position && position > 1)) return null;
+    const rows = this.#sql
+      .exec<{ serial: number; action: ChangeStep["action"]; record: string }>(
+        "SELECT serial, action, record FROM changes WHERE position >= ? ORDER BY position",
+        position,
+      )
+      .toArray();
+    return groupSteps(rows.map(toStep), { from: serial, to: current });
+  }
+}
+
+function toStep(row: { serial: number; action: ChangeStep["action"]; record: string }): ChangeStep {
+  const { serial, action } = row;
+  const value = JSON.parse(row.record) as unknown;
+  return action === "settings"
+    ? { serial, action, record: null, headBefore: value as ZoneHead | null }
+    : { serial, action, record: value as ZoneRecord, headBefore: null };
 }

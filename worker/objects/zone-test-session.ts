@@ -1,8 +1,12 @@
 /**
- * Isolation of tests in layers: closing a layer undoes what was written to zones while the layer
- * was open (`src/base/undo-journal.ts`). All objects of a runtime live in one isolate.
+ * What tests set in the memory of this isolate, in which all objects of a runtime live: layers and
+ * broken signatures. The end of the process ends both.
+ *
+ * Closing a layer undoes what was written to zones while the layer was open
+ * (`src/base/undo-journal.ts`).
  */
 import { UndoJournal } from "../../src/base/undo-journal.ts";
+import type { SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 
 class ZoneTestSession {
   /** The id of this test run; empty until a test opens a layer. */
@@ -11,6 +15,8 @@ class ZoneTestSession {
   /** Layers that are snapshots inside a test */
   readonly #snapshots = new Set<number>();
   readonly #zones = new Set<string>();
+  /** A zone object publishes the broken signatures of its zone with the zone (`ZoneHead.signing`). */
+  #signatureFaults: ReadonlyMap<string, readonly SignatureFault[]> = new Map();
 
   get layer(): number | null {
     return this.#layers.at(-1) ?? null;
@@ -39,6 +45,17 @@ class ZoneTestSession {
     const zones = [...this.#zones];
     if (this.#layers.length === 0) this.#zones.clear();
     return zones;
+  }
+
+  signatureFaultsOf(zoneId: string): readonly SignatureFault[] {
+    return this.#signatureFaults.get(zoneId) ?? [];
+  }
+
+  /** Returns the ids of the zones that have to be published again. */
+  replaceSignatureFaults(byZone: ReadonlyMap<string, readonly SignatureFault[]>): string[] {
+    const zones = new Set([...this.#signatureFaults.keys(), ...byZone.keys()]);
+    this.#signatureFaults = byZone;
+    return [...zones];
   }
 }
 

@@ -1,32 +1,42 @@
 /**
  * The record writes of one transaction. Each write is checked against the zone as the earlier
  * writes left it. `finish` then checks the rules that only the final zone can satisfy, and gives
- * all writes one serial. A ZoneError thrown anywhere rolls back the whole transaction.
+ * all writes one serial. A ZoneError thrown anywhere rolls back the whole transaction. The import of a
+ * zone file is one transaction.
  */
 import {
-  findBrokenTarget,
-  namesBelowApex,
-  wildcardsFor,
-  type TargetState,
-} from "../../src/dns/rules/proxied-target.ts";
-import { findConflict } from "../../src/dns/rules/conflict.ts";
-import {
-  acceptRecord,
-  type RecordRequest,
-  type RecordRules,
-} from "../../src/dns/rules/accept-record.ts";
-import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
-import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+  atLine,
+  problem,
+  requireValid,
+  ZoneError,
+  type Problem,
+} from "../../src/dns/record/problem.ts";
 import { isInZone } from "../../src/dns/record/record-name.ts";
+import { recordType } from "../../src/dns/record/types.ts";
 import {
   annotationDates,
   isSameDraft,
   type RecordDraft,
   type ZoneRecord,
 } from "../../src/dns/record/zone-record.ts";
-import type { ChangeLog } from "./change-log.ts";
+import {
+  acceptRecord,
+  type RecordRequest,
+  type RecordRules,
+} from "../../src/dns/rules/accept-record.ts";
+import { findConflict } from "../../src/dns/rules/conflict.ts";
+import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
+import {
+  findBrokenTarget,
+  namesBelowApex,
+  wildcardsFor,
+  type TargetState,
+} from "../../src/dns/rules/proxied-target.ts";
+import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";
+import { readZoneFile } from "../../src/dns/zone-file/parse.ts";
+import type { Message } from "./object-call.ts";
 import type { RecordTable } from "./record-table.ts";
-import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
+import type { ChangeLog, ZoneIdentity, ZoneState } from "./zone-state.ts";
 
 export interface TransactionContext {
   readonly identity: ZoneIdentity;
@@ -175,4 +185,81 @@ export class ZoneTransaction {
     const serial = state.advanceSerial();
     changeLog.append(this.changes.map((change) => ({ ...change, serial, headBefore: null })));
   }
+}
+
+/** More problems than a person reads. */
+const problemsShownMax = 100;
+const messagesShownMax = 100;
+/** The deployed service has no such message; the codes of `problem.ts` have the same range. */
+const ttlMovedCode = 9453;
+
+/** More than five times what a file of the allowed size can hold without $GENERATE. */
+const importRecordsMax = 100_000;
+
+/** A file names the servers of its zone. The servers that every zone has here are not records. */
+function isAssignedNameServer({ type, name, content }: RecordRequest, zone: ZoneIdentity): boolean {
+  const target = String(content).toLowerCase().replace(/\.$/, "");
+  return type === "NS" && name === `${zone.name}.` && zone.nameServers.includes(target);
+}
+
+/**
+ * Counts records that already exist as parsed, and leaves them unchanged.
+ *
+ * @param messages receives what was changed
+ * @throws ZoneError with the problems of all lines
+ */
+export function importZoneFile(
+  text: string,
+  proxied: boolean,
+  transaction: ZoneTransaction,
+  messages: Message[],
+): { readonly recs_added: number; readonly total_records_parsed: number } {
+  const { identity, recordQuota } = transaction.context;
+  const recordsMax = Math.min(recordQuota, importRecordsMax);
+  const options = { zoneName: identity.name, proxied, recordsMax };
+  const { records, problems: malformed } = readZoneFile(text, options);
+  const problems: Problem[] = [...malformed];
+  let added = 0;
+  for (const { request, line, ttlMovedFrom } of records) {
+    if (isAssignedNameServer(request, identity)) continue;
+    if (ttlMovedFrom !== null && messages.length < messagesShownMax) {
+      const moved = `TTL ${ttlMovedFrom} was changed to ${String(request["ttl"])}`;
+      const message = `Line ${line}: ${moved}, the nearest that a record can have.`;
+      messages.push({ code: ttlMovedCode, message });
+    }
+    try {
+      if (transaction.createIfAbsent(request)) added += 1;
+    } catch (error) {
+      if (!(error instanceof ZoneError)) throw error;
+      problems.push(...error.problems.map((found) => atLine(found, line)));
+    }
+    if (problems.length >= problemsShownMax) break;
+  }
+  if (problems.length > 0) {
+    const byLine = problems.toSorted((one, other) => lineOf(one) - lineOf(other));
+    throw new ZoneError(byLine.slice(0, problemsShownMax));
+  }
+  return { recs_added: added, total_records_parsed: records.length };
+}
+
+export function exportZoneFile(
+  { name, nameServers }: ZoneIdentity,
+  { settings, serial }: ZoneState,
+  records: readonly ZoneRecord[],
+): string {
+  const { soa, ns_ttl } = settings;
+  const head = {
+    zoneName: name,
+    nameServers,
+    nsTtlSeconds: ns_ttl,
+    soaTtlSeconds: soa.ttl,
+    soa: recordType("SOA").compose({ ...soa, serial, minimum: soa.min_ttl }),
+    exportedOn: new Date().toISOString(),
+  };
+  return composeZoneFile(head, records);
+}
+
+/** 0 for a problem of the whole file. */
+function lineOf({ message }: Problem): number {
+  return Number(/^Line (\d+)/.exec(message)?.[1] ?? 0);
 }

@@ -2,8 +2,8 @@
  * The folder of the zones: whether its device has space, and whether the folder is still there.
  * The record API and the objects run in one isolate, and share what they find out.
  */
-import { DiskSpace, FilePresence, validMilliseconds } from "../../src/state/disk.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { DiskSpace, FilePresence, validMilliseconds } from "../../src/state/disk.ts";
 
 /** The bindings; absent where the worker runs without our Node code. */
 export interface ZonesDiskEnv {

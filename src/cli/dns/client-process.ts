@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { ownSignals } from "../../dev/signals.ts";
 import { ApiPort } from "../../dns/server/api-port.ts";
 import { httpsSocketPath } from "../../dns/server/companion.ts";
-import { openAuthority } from "../../dns/server/https-port.ts";
+import { openAuthority } from "../../dns/server/api-port.ts";
 import { ConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
 import { systemBundlePath, systemCertificates } from "../../tls/authority.ts";
 import { printRemark } from "../output.ts";

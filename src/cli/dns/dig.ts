@@ -1,8 +1,6 @@
 /** `ledge dns dig` */
-import type { AskedQuestion } from "../../dns/client/ask-server.ts";
-import { digJson, digText } from "../../dns/client/dig-report.ts";
-import { parseQuestion, QuestionError } from "../../dns/client/question.ts";
-import { fetchReasons, timeQuestion } from "../../dns/client/timed-reply.ts";
+import { type AskedQuestion, parseQuestion, QuestionError } from "../../dns/client/ask-server.ts";
+import { fetchReasons, timeQuestion, digJson, digText } from "../../dns/client/dig.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
 import { resolveServer, serverOptions, withDns } from "./session.ts";

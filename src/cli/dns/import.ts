@@ -13,7 +13,7 @@ import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { ApiError, type ApiClient } from "../../dns/client/api-client.ts";
 import { fetchZone } from "../../dns/client/fetch-zone.ts";
-import { nameOfType } from "../../dns/client/type-names.ts";
+import { nameOfType } from "../../dns/client/ask-server.ts";
 import { parseSecret } from "../../dns/config/dns-table.ts";
 import { normaliseHostname } from "../../dns/record/fields.ts";
 import { formatData } from "../../dns/record/presentation.ts";

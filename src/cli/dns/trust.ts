@@ -14,7 +14,7 @@ export const trust: LeafCommand = {
   examples: ["ledge dns trust", "ledge dns trust --json"],
 
   async run(invocation) {
-    const { openAuthority } = await import("../../dns/server/https-port.ts");
+    const { openAuthority } = await import("../../dns/server/api-port.ts");
     const { folder, variables } = projectZones(invocation, readProject(invocation));
     const authority = openAuthority(folder, readDnsConfig(variables).httpsNames);
     const { certificatePath: path, names } = authority;

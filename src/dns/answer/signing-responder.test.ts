@@ -14,7 +14,7 @@ import {
 } from "../../../test/dns/support/signed-zone.ts";
 import { readRecords, zoneData } from "../../../test/dns/support/served.ts";
 import { AnswerSigner, periodSeconds } from "../dnssec/answer-signer.ts";
-import { signRecordSet } from "../server/sign-record-set.ts";
+import { signRecordSet } from "../server/query-handler.ts";
 import type { ResponderOptions } from "./responder.ts";
 import type { ServedZones } from "./served-zones.ts";
 

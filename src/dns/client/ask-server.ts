@@ -1,13 +1,22 @@
-/** One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), or by HTTPS. */
+/**
+ * One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), or by HTTPS. A
+ * person gives the question as words: a name or an address, and a type.
+ */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
-import { connect, isIPv6 } from "node:net";
-import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
-import { classCodes } from "../wire/numbers.ts";
-import { WireError } from "../wire/bytes.ts";
+import { connect, isIP, isIPv6 } from "node:net";
+import { nearest } from "../../base/nearest.ts";
 import { UserError } from "../../base/user-error.ts";
-import { frame, Frames } from "../wire/tcp-frames.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { typeCode, typeName } from "../record/presentation.ts";
+import { toAsciiName } from "../record/record-name.ts";
+import { recordTypes } from "../record/types.ts";
+import { WireError } from "../wire/bytes.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { encodeName } from "../wire/name.ts";
+import { classCodes, typeCodes } from "../wire/numbers.ts";
+import { frame, Frames } from "../wire/tcp-frames.ts";
 
 export interface AskedQuestion {
   readonly name: string;
@@ -170,4 +179,71 @@ function noAnswerError({ host, port }: ServerAddress, reason: string): UserError
   return new UserError(
     `No answer from ${host}, port ${port}: ${reason}. Is a name server running there?`,
   );
+}
+
+/** The words are no question. */
+export class QuestionError extends UserError {}
+
+/**
+ * @param nameWord a full name, or an IP address for a reverse lookup
+ * @param typeWord a type, or TYPE followed by its number; by default A, or PTR for an address
+ * @throws QuestionError
+ */
+export function parseQuestion(nameWord: string, typeWord: string | undefined): AskedQuestion {
+  const isAddress = isIP(nameWord) !== 0 && typeWord === undefined;
+  const name = isAddress ? reverseName(nameWord) : toAsciiName(nameWord).replace(/(?!^)\.$/, "");
+  const type = isAddress ? typeCodes.PTR : parseQueryType(typeWord ?? "A");
+  try {
+    encodeName(name);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new QuestionError(`"${nameWord}" is not a domain name: ${error.message}.`);
+  }
+  return { name, type };
+}
+
+function parseQueryType(word: string): number {
+  const code = codeOfType(word);
+  if (code !== null && code > 0) return code;
+  const guess = nearest(word.toUpperCase(), [...recordTypes.keys(), ...otherTypeNames, "ANY"]);
+  throw new QuestionError(
+    `There is no record type "${word}". ` +
+      (guess === null ? "TYPE followed by a number names any type." : `Did you mean ${guess}?`),
+  );
+}
+
+/** RFC 1035 section 3.5 and RFC 3596 section 2.5. */
+function reverseName(address: string): string {
+  const ipv4 = parseIpv4(address);
+  if (ipv4 !== null) return `${[...ipv4].toReversed().join(".")}.in-addr.arpa`;
+  const digits = Buffer.from(parseIpv6(address) ?? []).toString("hex");
+  return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
+}
+
+/** Types that occur in zones and that the record API lacks, from IANA's registry of DNS parameters. */
+const otherTypeCodes: Readonly<Record<string, number>> = {
+  RP: 17,
+  AFSDB: 18,
+  KX: 36,
+  DNAME: 39,
+  NSEC3: 50,
+  NSEC3PARAM: 51,
+  CSYNC: 62,
+  ZONEMD: 63,
+  SPF: 99,
+  EUI48: 108,
+  EUI64: 109,
+};
+const otherTypes = new Map(Object.entries(otherTypeCodes).map(([name, code]) => [code, name]));
+
+const otherTypeNames: readonly string[] = Object.keys(otherTypeCodes);
+
+/** The name, or `TYPE` and the number. */
+export function nameOfType(code: number): string {
+  return otherTypes.get(code) ?? typeName(code);
+}
+
+/** Returns `null` when the word is not a type. */
+function codeOfType(word: string): number | null {
+  return otherTypeCodes[word.toUpperCase()] ?? typeCode(word);
 }

@@ -1,14 +1,14 @@
 /** The client of a zone transfer (AXFR, RFC 5936). */
-import { randomInt } from "node:crypto";
-import type { ResourceRecord } from "../wire/resource-record.ts";
-import { typeCodes } from "../wire/numbers.ts";
-import type { TsigKey } from "../wire/tsig.ts";
-import { WireError } from "../wire/bytes.ts";
-import { IncomingZone, TransferError } from "../transfer/incoming.ts";
+import { createHmac, randomInt } from "node:crypto";
 import { UserError } from "../../base/user-error.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
+import { IncomingZone, TransferError } from "../transfer/incoming.ts";
+import { WireError } from "../wire/bytes.ts";
+import { typeCodes } from "../wire/numbers.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
+import { signMessage, type Hmac, type TsigKey } from "../wire/tsig.ts";
 import { encodeQuery, exchangeTcp } from "./ask-server.ts";
-import { hmac, nowSeconds, signNow } from "./message-signing.ts";
+
 const idleMillisecondsDefault = 10_000;
 
 /** All records of a zone; the SOA is the first. The transfer fails when no data arrives for a while. */
@@ -51,4 +51,21 @@ function explainFailure(error: unknown, what: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) return error;
   return new UserError(`${what}: ${code}. Is a name server running there?`, { cause: error });
+}
+
+/** TSIG with Node's HMAC. */
+export const hmac: Hmac = (algorithm, secret, data) =>
+  new Uint8Array(createHmac(algorithm.replace("hmac-", ""), secret).update(data).digest());
+
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+/** @param priorMac the MAC of the query, for a response */
+export function signNow(
+  bytes: Uint8Array,
+  key: TsigKey,
+  priorMac?: Uint8Array,
+): { bytes: Uint8Array; mac: Uint8Array } {
+  return signMessage(bytes, { key, hmac, nowSeconds: nowSeconds(), priorMac });
 }

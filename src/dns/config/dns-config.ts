@@ -175,7 +175,6 @@ export const dnsServerKeys = [
   "https_port",
   "port",
   "hosts",
-  "threads",
   "resolver",
   "binding",
   "keys",

@@ -21,7 +21,6 @@ import {
   described,
   describeMistake,
   identifierSchema,
-  integerSchema,
   listSchema,
   looseTableSchema,
   nullish,
@@ -63,11 +62,10 @@ export interface ProjectDns {
   readonly binding?: string;
 }
 
-export interface ListenConfig {
+interface ListenConfig {
   readonly hosts: readonly string[];
   /** `true` for the default hosts: those that the machine lacks are left out. */
   readonly hostsOptional: boolean;
-  readonly threads?: number;
   readonly resolvers: readonly string[];
 }
 
@@ -92,7 +90,6 @@ const apiPortDefault = 8788;
 const httpsPortDefault = 8443;
 const portDefault = 8053;
 const hostsDefault = ["127.0.0.1", "::1"];
-const threadsMax = 64;
 /** For secondaries on this machine. Its other users can ask for names one by one anyway. */
 const allowDefault = ["127.0.0.1", "::1"];
 const keyPrefix = "key:";
@@ -200,7 +197,6 @@ const serverEntries = {
     "The addresses on which the name server listens.",
     textsThat((host) => isIP(host) !== 0, "must be a list of IPv4 and IPv6 addresses to listen at"),
   ),
-  threads: optional("The threads that answer UDP.", integerSchema(1, threadsMax)),
   resolver: optional(
     "The resolvers of external names: an address, or a list of addresses.",
     textsThat(
@@ -245,7 +241,7 @@ export function readDnsTable(
   };
   checkVariables(variables, report);
   const parsed = parseValue(serverTable, table, ["dns"], report) ?? v.parse(serverTable, {});
-  const { hosts, threads, binding } = parsed;
+  const { hosts, binding } = parsed;
   return {
     table,
     variables,
@@ -256,7 +252,6 @@ export function readDnsTable(
       hosts: hosts ?? hostsDefault,
       hostsOptional: !hosts,
       resolvers: parsed.resolver ?? [],
-      ...(threads !== undefined && { threads }),
     },
     transfers: resolveTransfers(parsed.keys, parsed.transfers, report),
     binding,

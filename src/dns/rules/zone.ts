@@ -13,8 +13,8 @@ export interface Zone {
   readonly vanityNameServers: readonly string[];
   readonly createdOn: string;
   readonly modifiedOn: string;
-  /** Later than every serial that a zone of this name had. Zones of earlier versions have none. */
-  readonly firstSerial?: number;
+  /** Later than every serial that a zone of this name had. */
+  readonly firstSerial: number;
 }
 
 const zoneTypes = ["full", "partial", "secondary", "internal"];

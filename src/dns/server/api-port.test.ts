@@ -1,14 +1,14 @@
-/** The port of the record API, mostly with TLS, in front of a server that stands for the companion worker. */
+/** The ports of the record API in front of a server that stands for the companion worker, and certificates of servers that run for months. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect as connectPlain, createServer } from "node:net";
+import { connect as connectPlain, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, type TLSSocket } from "node:tls";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { connect, type TLSSocket } from "node:tls";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Authority } from "../../tls/authority.ts";
-import { ApiPort } from "./api-port.ts";
+import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
 
 const name = "api.example";
 const received: string[] = [];
@@ -117,4 +117,67 @@ it("answers a head that has arrived in time, after a stall of the process", asyn
   client.write("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * headMilliseconds);
   expect(await text(client)).toMatch(/\r\n\r\nok$/);
+});
+
+/** The end of the certificate that a new connection gets. */
+async function certificateEnd(port: number): Promise<Date> {
+  // OpenSSL reads the real clock, for which the certificates of this test are from the future.
+  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+  await once(socket, "secureConnect");
+  const { valid_to: end } = socket.getPeerCertificate();
+  socket.destroy();
+  return new Date(end);
+}
+
+describe("openHttpsPort()", () => {
+  const dayMilliseconds = 86_400_000;
+  let lines: string[];
+  beforeEach(() => void (lines = []));
+  afterEach(() => void vi.useRealTimers());
+
+  async function open(
+    options: Partial<Parameters<typeof openHttpsPort>[0]> = {},
+  ): Promise<HttpsPort> {
+    const port = await openHttpsPort({
+      folder,
+      names: [name],
+      host: "127.0.0.1",
+      port: 0,
+      log: (line) => lines.push(line),
+      ...options,
+    });
+    onTestFinished(() => port.close());
+    return port;
+  }
+
+  it("renews the certificate of a running server 30 days before its end", async () => {
+    const start = new Date("2030-01-01T00:00:00Z");
+    vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"], now: start });
+    const { port } = await open();
+    const day = (count: number): Date => new Date(start.getTime() + count * dayMilliseconds);
+    expect(await certificateEnd(port)).toEqual(day(90));
+    vi.advanceTimersByTime(59 * dayMilliseconds);
+    expect(await certificateEnd(port)).toEqual(day(90));
+    vi.advanceTimersByTime(dayMilliseconds);
+    expect(await certificateEnd(port)).toEqual(day(150));
+  });
+
+  it("uses another port when the wanted port is taken, and says so", async () => {
+    const other = createServer();
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    onTestFinished(() => void other.close());
+    const { port: taken } = other.address() as AddressInfo;
+    const { port, url } = await open({ port: taken });
+    expect(port).not.toBe(taken);
+    expect(url).toBe(`https://localhost:${port}/client/v4`);
+    expect(lines).toEqual([`Port ${taken} is taken: https of the DNS API uses another port.`]);
+  });
+
+  it("says that an authority for other names has to be trusted", async () => {
+    await open();
+    expect(lines).toEqual([]);
+    await open({ names: ["other.example"] });
+    expect(lines).toEqual([expect.stringContaining("ledge dns trust")]);
+  });
 });

@@ -8,12 +8,18 @@
  *
  * With a certificate the port speaks TLS, and the octets inside pass as they do without TLS. Node's
  * own server for https would parse the requests, and it refuses requests of clients that workerd
- * accepts.
+ * accepts. The certificate is of the folder's authority (`tls/authority.ts`); a server that runs for
+ * months renews its certificate by itself.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { join } from "node:path";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { isLastRequest, readHead, ResponseEnd } from "../../base/http-framing.ts";
+import { isPortFree } from "../../base/ports.ts";
+import { makePrivateFolder } from "../../base/private-files.ts";
+import { Authority } from "../../tls/authority.ts";
+import { httpsSocketPath } from "./companion.ts";
 
 /** workerd refuses longer heads. */
 const headBytesMax = 65_536;
@@ -153,5 +159,78 @@ export class ApiPort {
     connection.once("close", () => this.#connections.delete(connection));
     // The end of the other side follows from the event "close".
     connection.on("error", () => {});
+  }
+}
+
+interface HttpsPortOptions {
+  /** The folder of the zones. */
+  readonly folder: string;
+  /** Names besides loopback. */
+  readonly names: readonly string[];
+  readonly host: string;
+  /** 0 for any. */
+  readonly port: number;
+  readonly log: (text: string) => void;
+}
+
+/** A machine that sleeps misses a timer, so the time is compared now and then. */
+const checkMilliseconds = 3_600_000;
+
+/** The authority in the folder of the zones, which a command may be the first to use. */
+export function openAuthority(folder: string, names: readonly string[]): Authority {
+  makePrivateFolder(folder);
+  return Authority.open(join(folder, "https"), names, new Date());
+}
+
+export interface HttpsPort {
+  /** Of the API, with `/client/v4`. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function openHttpsPort(options: HttpsPortOptions): Promise<HttpsPort> {
+  const { folder, names, host, port: wanted, log } = options;
+  const authority = openAuthority(folder, names);
+  if (authority.isReplacement) {
+    log(
+      "The authority of https was made again, because its names have changed or its time ends. " +
+        "Trust the new one: ledge dns trust.",
+    );
+  }
+  let identity = authority.certify(names, new Date());
+  const problem = await portProblem(wanted, host);
+  if (problem !== null) log(`Port ${wanted} ${problem}: https of the DNS API uses another port.`);
+  const opened = await ApiPort.open({
+    host,
+    port: problem === null ? wanted : 0,
+    target: httpsSocketPath(folder),
+    identity,
+  });
+  const timer = setInterval(() => {
+    const now = new Date();
+    if (now < identity.renewFrom) return;
+    identity = authority.certify(names, now);
+    opened.renew(identity);
+  }, checkMilliseconds);
+  timer.unref();
+  const { port } = opened;
+  return {
+    url: `https://localhost:${port}/client/v4`,
+    port,
+    close() {
+      clearInterval(timer);
+      return opened.close();
+    },
+  };
+}
+
+/** Why the port cannot be opened; `null` if it can. */
+async function portProblem(port: number, host: string): Promise<string | null> {
+  try {
+    return (await isPortFree(port, host)) ? null : "is taken";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "EACCES" ? "needs special rights" : `cannot be opened (${code})`;
   }
 }

@@ -5,12 +5,12 @@
  */
 import { join } from "node:path";
 import type { Service, Worker_Binding } from "miniflare";
-import { publishSocket, socketPath } from "../../state/sockets.ts";
-import { OwnRuntime } from "../../state/own-runtime.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { newRunId } from "../../state/runs.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import { requireUsableFolder } from "../../state/folder.ts";
+import { OwnRuntime } from "../../state/own-runtime.ts";
+import { newRunId } from "../../state/runs.ts";
+import { publishSocket, socketPath } from "../../state/sockets.ts";
 import type { DnsVariables } from "../config/dns-config.ts";
 import { apiSocketPath, zonesNeeds, type ZonesOwner } from "./zones-owner.ts";
 

@@ -1,44 +1,37 @@
 /**
- * The program of a listener thread, which answers queries from zones in its own memory. The first
- * thread also receives the publications of the companion worker and forwards them to the others,
- * and has the TCP connections. TCP sockets never share a port, so a second server on the same port
- * is detected even where UDP sockets share it.
+ * The program of the listener thread, which answers UDP and TCP from zones in its own memory:
  *
- *     companion worker ── publications ──▶ first thread ──▶ other threads
- *                      ◀── 204 when all threads applied them
+ *     companion worker ── publications ──▶ this thread
+ *                      ◀── 204 when queries are answered from them
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import type { TransferConfig } from "../config/dns-table.ts";
-import { ExternalAddressCache } from "../answer/external-addresses.ts";
+import { parentPort, workerData } from "node:worker_threads";
+import { ExternalAddressCache, type ExternalQuestion } from "../answer/external-addresses.ts";
 import { Responder, type ResponderOptions } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
-import type { Publication } from "../replication/publication.ts";
+import { hmac, nowSeconds } from "../client/fetch-zone.ts";
+import type { TransferConfig } from "../config/dns-table.ts";
 import { AnswerSigner } from "../dnssec/answer-signer.ts";
-import { ObservedQueries } from "../fault/observed-queries.ts";
+import { ObservedQueries, type Observation } from "../fault/observed-queries.ts";
 import type { FaultQuestion } from "../fault/query-fault.ts";
-import { ExternalResolver } from "./external-resolver.ts";
-import { hmac, nowSeconds } from "../client/message-signing.ts";
-import { OutgoingTransfers } from "./outgoing-transfers.ts";
 import {
-  OtherThreads,
-  startPublicationServer,
-  type ForwardedCalls,
-  type PublicationServer,
-} from "./publication-server.ts";
-import { QueryHandler } from "./query-handler.ts";
-import { ReplicatedZones } from "./replicated-zones.ts";
-import { signRecordSet } from "./sign-record-set.ts";
-import { bindSockets, type BindOptions, type BoundSockets } from "./sockets.ts";
-import { serveThreadCalls } from "./thread-calls.ts";
+  externalPath,
+  logPath,
+  observationPath,
+  publicationPath,
+  queriesPath,
+} from "../replication/listener-protocol.ts";
+import type { Publication } from "../replication/publication.ts";
+import { OutgoingTransfers } from "./outgoing-transfers.ts";
+import { ExternalResolver, makeQueryHandler, signRecordSet } from "./query-handler.ts";
+import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
+import { bindSockets, type BindOptions, type OpenPorts } from "./sockets.ts";
 
 export interface ThreadData {
   readonly secret: string;
   readonly platformAddresses: readonly string[];
   readonly resolvers: readonly string[];
   readonly transfers: TransferConfig;
-  /** In the first thread, ports to the others; in the others, the port to the first. */
-  readonly forwardingPorts: readonly MessagePort[];
 }
 
 const data = workerData as ThreadData;
@@ -66,7 +59,7 @@ const responderOptions: Omit<ResponderOptions, "zones"> = {
 };
 const responder = new Responder({ ...responderOptions, zones });
 const pastResponders = new WeakMap<ServedZones, Responder>();
-const handler = new QueryHandler({
+const handle = makeQueryHandler({
   ...resolution,
   responder,
   transfer: (request, source) => transfers.serve(request, source),
@@ -79,12 +72,8 @@ const replicated: ReplicatedZones = new ReplicatedZones(zones, {
     transfers.onZoneChange(zoneId, change);
   },
 });
-/** Ports to other threads, for the end of this thread */
-const ports: MessagePort[] = [...data.forwardingPorts];
-/** In the first thread */
-let others: OtherThreads | null = null;
-let server: PublicationServer | null = null;
-let sockets: BoundSockets | null = null;
+let server: Awaited<ReturnType<typeof startPublicationServer>> | null = null;
+let sockets: Awaited<ReturnType<typeof bindSockets>> | null = null;
 
 /** A zone that cannot be fetched is fetched again at its next change. */
 async function apply(publications: readonly Publication[]): Promise<void> {
@@ -113,55 +102,21 @@ async function takeFault(question: FaultQuestion): Promise<number | null> {
   }
 }
 
-/** Calls of the companion worker that concern every thread. */
-const forwarded: ForwardedCalls = {
-  apply,
-  countQueries: () => responder.countQueries(),
-  observe: (observation) => observed.observe(observation, zones),
-  loggedQueries: (sinceMilliseconds) => observed.logged(sinceMilliseconds),
+/** The calls of the companion worker, by path. */
+const workerCalls = {
+  [publicationPath]: apply,
+  [queriesPath]: () => responder.countQueries(),
+  [observationPath]: (observation: Observation) => observed.observe(observation, zones),
+  [logPath]: (sinceMilliseconds: number) => observed.logged(sinceMilliseconds),
+  [externalPath]: (question: ExternalQuestion) => resolver.resolve(question),
 };
 
-/** The calls that the main thread makes. */
+/** The calls of the main thread, which makes the next call when it has the reply. */
 const calls = {
-  /** For the first thread. Returns the address of the publication server. */
-  async receivePublications(port = 0): Promise<string> {
-    const threads = new OtherThreads(data.forwardingPorts);
-    others = threads;
-    server = await startPublicationServer({
-      port,
-      secret: data.secret,
-      resolve: resolver.resolve,
-      apply: async (publications) => {
-        await Promise.all([apply(publications), threads.apply(publications)]);
-      },
-      countQueries: async () => [...responder.countQueries(), ...(await threads.countQueries())],
-      async observe(observation) {
-        forwarded.observe(observation);
-        await threads.observe(observation);
-      },
-      loggedQueries: async (sinceMilliseconds) => [
-        ...observed.logged(sinceMilliseconds),
-        ...(await threads.loggedQueries(sinceMilliseconds)),
-      ],
-    });
+  /** Returns the address to which the companion worker sends publications. */
+  async receivePublications(port: number): Promise<string> {
+    server = await startPublicationServer({ port, secret: data.secret, calls: workerCalls });
     return server.address;
-  },
-
-  /** For the other threads. */
-  receiveForwarded(): void {
-    for (const port of data.forwardingPorts) serveThreadCalls(port, forwarded);
-  },
-
-  /** For the other threads: the first thread has started again. */
-  receiveFrom(port: MessagePort): void {
-    ports.push(port);
-    serveThreadCalls(port, forwarded);
-  },
-
-  /** For the first thread: another thread has started again. */
-  forwardTo(port: MessagePort): void {
-    ports.push(port);
-    others?.add(port);
   },
 
   async load(origin: string): Promise<void> {
@@ -169,8 +124,8 @@ const calls = {
     observed.observe(await replicated.observation(), zones);
   },
 
-  async bind(options: Omit<BindOptions, "handler">): Promise<Omit<BoundSockets, "close">> {
-    sockets = await bindSockets({ ...options, handler });
+  async bind(options: BindOptions): Promise<OpenPorts> {
+    sockets = await bindSockets(options, handle);
     const { hosts, port } = sockets;
     return { hosts, port };
   },
@@ -181,9 +136,27 @@ const calls = {
     resolver.stop();
     transfers.stop();
     await sockets?.close();
-    for (const port of ports) port.close();
   },
 };
 
-export type ListenerThreadCalls = typeof calls;
-serveThreadCalls(parentPort!, calls);
+export type ThreadCalls = typeof calls;
+
+export interface ThreadCall {
+  readonly method: keyof ThreadCalls;
+  readonly argument: never;
+}
+
+export type ThreadReply =
+  | { readonly result: unknown }
+  | { readonly error: { readonly message: string; readonly code: string | undefined } };
+
+parentPort!.on("message", async ({ method, argument }: ThreadCall) => {
+  let reply: ThreadReply;
+  try {
+    reply = { result: await calls[method](argument) };
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    reply = { error: { message, code } };
+  }
+  parentPort!.postMessage(reply, []);
+});

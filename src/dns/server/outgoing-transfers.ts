@@ -1,33 +1,44 @@
 /**
- * Transfers of zones to secondaries, in the thread that has the TCP connections. The first transfer
- * of a zone makes the copy that transfers are made from; the copy follows the zone from then on.
+ * Transfers of zones to secondaries. The first transfer of a zone makes the copy that transfers are
+ * made from; the copy follows the zone from then on.
+ *
+ * The external addresses of flattened names are renewed for secondaries: when the TTL of an address
+ * ends, the resolver is asked again; when the addresses differ from those that secondaries have, the
+ * zone takes a new serial, and secondaries transfer the change.
  */
+import { randomInt } from "node:crypto";
+import { createSocket, type Socket } from "node:dgram";
 import { BlockList, isIPv6 } from "node:net";
-import { blankMessage, encodeMessage } from "../wire/message.ts";
-import { rcodes, isLaterSerial } from "../wire/numbers.ts";
-import { WireError } from "../wire/bytes.ts";
-import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
 import {
+  ExternalAddressCache,
   LastAddresses,
   resolveIntoCache,
+  type ExternalQuestion,
   type ExternalResolution,
 } from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone, ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
+import { hmac, signNow } from "../client/fetch-zone.ts";
+import type { Secondary, TransferConfig } from "../config/dns-table.ts";
+import type { ObservedQueries } from "../fault/observed-queries.ts";
+import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
 import { rewind, type LoggedChange } from "../replication/logged-change.ts";
 import { requestedSerial, transferOctets } from "../transfer/outgoing.ts";
 import { replayZone } from "../transfer/replayed-zone.ts";
 import { externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
-import type { TransferConfig } from "../config/dns-table.ts";
-import { hmac, signNow } from "../client/message-signing.ts";
-import type { ObservedQueries } from "../fault/observed-queries.ts";
-import { AddressRenewal } from "./address-renewal.ts";
-import { Notifier } from "./notifier.ts";
+import { WireError } from "../wire/bytes.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { classCodes, isLaterSerial, opcodes, rcodes, typeCodes } from "../wire/numbers.ts";
 
-export interface OutgoingTransfersOptions extends ExternalResolution {
+/** Addresses with a shorter TTL are renewed at this interval. */
+const renewalSecondsMin = 2;
+/** After a resolver has failed. */
+const retrySeconds = 30;
+
+interface OutgoingTransfersOptions extends ExternalResolution {
   readonly config: TransferConfig;
   readonly zones: ServedZones;
   readonly platformAddresses: readonly string[];
@@ -44,15 +55,13 @@ export class OutgoingTransfers {
   readonly #allowedKeys = new Set<string>();
   readonly #copies = new Map<string, TransferredZone>();
   readonly #notifier: Notifier;
-  readonly #renewal: AddressRenewal;
+  readonly #renewals = new Map<string, NodeJS.Timeout>();
 
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
     const { config, zones, observed } = options;
     this.#notifier = new Notifier(config.secondaries, zones, observed);
-    const copyOf = (zoneId: string): TransferredZone | undefined => this.#copies.get(zoneId);
-    this.#renewal = new AddressRenewal({ ...options, copyOf });
   }
 
   /** @param change the change of the zone; `null` when the zone was replaced or removed */
@@ -63,7 +72,7 @@ export class OutgoingTransfers {
       return;
     }
     this.#copies.get(zoneId)?.follow(zone, change, this.#lastContext());
-    this.#renewal.schedule(zoneId);
+    this.#scheduleRenewal(zoneId);
     this.#notifier.changed(zoneId);
   }
 
@@ -87,7 +96,8 @@ export class OutgoingTransfers {
 
   stop(): void {
     this.#notifier.stop();
-    this.#renewal.stop();
+    for (const timer of this.#renewals.values()) clearTimeout(timer);
+    this.#renewals.clear();
   }
 
   #allow(entry: string): void {
@@ -135,8 +145,52 @@ export class OutgoingTransfers {
     const current = this.#options.zones.get(zone.id) ?? zone;
     const copy = this.#copies.get(zone.id) ?? new TransferredZone(current, this.#lastContext());
     this.#copies.set(zone.id, copy);
-    this.#renewal.schedule(zone.id);
+    this.#scheduleRenewal(zone.id);
     return copy;
+  }
+
+  /** To be called when the copy of a zone was made or has followed its zone. */
+  #scheduleRenewal(zoneId: string): void {
+    const { external, nowSeconds } = this.#options;
+    clearTimeout(this.#renewals.get(zoneId));
+    this.#renewals.delete(zoneId);
+    const remaining = this.#copiedQuestions(zoneId).map((question) => {
+      const found = external.get(question, nowSeconds());
+      return found === "failed" ? retrySeconds : (found?.ttlSeconds ?? 0);
+    });
+    if (remaining.length === 0) return;
+    const renew = (): void =>
+      void this.#renew(zoneId).catch((error: unknown) => {
+        console.error("Cannot renew the addresses of flattened names:", error);
+        this.#scheduleRenewal(zoneId);
+      });
+    const timer = setTimeout(renew, Math.max(renewalSecondsMin, Math.min(...remaining)) * 1000);
+    timer.unref();
+    this.#renewals.set(zoneId, timer);
+  }
+
+  /** The questions whose answers the copy of a zone contains. */
+  #copiedQuestions(zoneId: string): readonly ExternalQuestion[] {
+    const zone = this.#options.zones.get(zoneId);
+    if (zone === undefined || !this.#copies.has(zoneId)) return [];
+    // With an empty cache every external address is missing.
+    return externalQuestions(zone, { ...this.#context(), external: new ExternalAddressCache() });
+  }
+
+  async #renew(zoneId: string): Promise<void> {
+    const { zones, external, nowSeconds, advanceSerial } = this.#options;
+    const questions = this.#copiedQuestions(zoneId).filter(
+      (question) => (external.get(question, nowSeconds()) ?? "expired") === "expired",
+    );
+    await Promise.all(questions.map((question) => resolveIntoCache(question, this.#options)));
+    const [zone, copy] = [zones.get(zoneId), this.#copies.get(zoneId)];
+    const hasFailed = questions.some((each) => external.get(each, nowSeconds()) === "failed");
+    // A resolver that fails says nothing of the addresses.
+    const isKnown = zone !== undefined && copy !== undefined && !hasFailed;
+    if (isKnown && copy.isStale(zone, this.#lastContext())) {
+      // The publication of the serial schedules the next renewal.
+      await advanceSerial(zoneId);
+    } else this.#scheduleRenewal(zoneId);
   }
 
   /** For the records of a copy. */
@@ -155,4 +209,137 @@ function refusal({ query, signature }: TransferRequest, rcode: number): Uint8Arr
   const response = { ...blankMessage, id, opcode, questions, response: true, rcode };
   const bytes = encodeMessage(response, { bytesMax: 512 });
   return signature === null ? bytes : signNow(bytes, signature.key, signature.mac).bytes;
+}
+
+/**
+ * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. A secondary gets at most one
+ * notification of a zone at a time; a later change is announced after the acknowledgement. A
+ * notification without acknowledgement is repeated at growing intervals and then dropped, because
+ * secondaries also poll.
+ */
+
+/** RFC 1996 section 3.6 suggests five tries, a minute apart; local secondaries answer sooner. */
+const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
+const messageBytesMax = 512;
+
+interface PendingNotify {
+  readonly secondary: Secondary;
+  readonly zoneId: string;
+  readonly id: number;
+  tries: number;
+  timer?: NodeJS.Timeout;
+  /** The zone has changed since the notification was sent. */
+  stale: boolean;
+}
+
+export class Notifier {
+  readonly #secondaries: readonly Secondary[];
+  readonly #zones: ServedZones;
+  readonly #observed: ObservedQueries;
+  readonly #sockets = new Map<"udp4" | "udp6", Socket>();
+  readonly #pending = new Map<string, PendingNotify>();
+  #stopped = false;
+
+  /** @param observed for faults that lose notifications */
+  constructor(secondaries: readonly Secondary[], zones: ServedZones, observed: ObservedQueries) {
+    this.#secondaries = secondaries;
+    this.#zones = zones;
+    this.#observed = observed;
+  }
+
+  changed(zoneId: string): void {
+    if (this.#stopped) return;
+    for (const secondary of this.#secondaries) {
+      const pending = this.#pending.get(pendingKey(secondary, zoneId));
+      if (pending === undefined) this.#begin(secondary, zoneId);
+      else pending.stale = true;
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const { timer } of this.#pending.values()) clearTimeout(timer);
+    this.#pending.clear();
+    for (const socket of this.#sockets.values()) socket.close();
+    this.#sockets.clear();
+  }
+
+  #begin(secondary: Secondary, zoneId: string): void {
+    const notification = { secondary, zoneId, id: randomInt(65_536), tries: 0, stale: false };
+    this.#pending.set(pendingKey(secondary, zoneId), notification);
+    this.#send(notification);
+  }
+
+  #send(notification: PendingNotify): void {
+    const { secondary, zoneId } = notification;
+    const wait = retryMilliseconds[notification.tries];
+    const zone = this.#zones.get(zoneId);
+    if (wait === undefined || zone === undefined) {
+      this.#pending.delete(pendingKey(secondary, zoneId));
+      return;
+    }
+    notification.tries += 1;
+    const message = notifyMessage(notification.id, zone);
+    const bytes = encodeMessage(message, { bytesMax: messageBytesMax });
+    const { key, host, port } = secondary;
+    const sent = key === undefined ? bytes : signNow(bytes, key).bytes;
+    const send = (): void => {
+      // The next try covers errors of the network.
+      if (!this.#stopped) this.#socket(host).send(sent, port, host, () => {});
+    };
+    if (this.#observed.isActive) {
+      void this.#observed.losesNotify(zone.name, host).then((isLost) => isLost || send());
+    } else send();
+    notification.timer = setTimeout(() => this.#send(notification), wait);
+    notification.timer.unref();
+  }
+
+  #socket(host: string): Socket {
+    const family = isIPv6(host) ? "udp6" : "udp4";
+    let socket = this.#sockets.get(family);
+    if (socket === undefined) {
+      socket = createSocket(family);
+      socket.on("message", (bytes, { address, port }) => this.#receive(bytes, address, port));
+      socket.on("error", () => {});
+      socket.unref();
+      this.#sockets.set(family, socket);
+    }
+    return socket;
+  }
+
+  /** Any response is an acknowledgement, whatever its RCODE. */
+  #receive(bytes: Uint8Array, address: string, port: number): void {
+    let message: Message;
+    try {
+      message = decodeMessage(bytes);
+    } catch {
+      return;
+    }
+    if (!message.response || message.opcode !== opcodes.NOTIFY) return;
+    const acknowledged = [...this.#pending].find(
+      ([, { id, secondary }]) =>
+        id === message.id && secondary.host === address && secondary.port === port,
+    );
+    if (acknowledged === undefined) return;
+    const [key, { secondary, zoneId, timer, stale }] = acknowledged;
+    clearTimeout(timer);
+    this.#pending.delete(key);
+    if (stale) this.#begin(secondary, zoneId);
+  }
+}
+
+function pendingKey({ host, port }: Secondary, zoneId: string): string {
+  return `${host} ${port} ${zoneId}`;
+}
+
+function notifyMessage(id: number, { name, soa }: ServedZone): Message {
+  const question = { name, type: typeCodes.SOA, class: classCodes.IN };
+  return {
+    ...blankMessage,
+    id,
+    opcode: opcodes.NOTIFY,
+    authoritative: true,
+    questions: [question],
+    answers: [{ ...question, ttlSeconds: soa.ttlSeconds, data: soa.data[0]! }],
+  };
 }

@@ -3,16 +3,25 @@
  * external address (a flattened CNAME) waits for the resolver. While a test observes queries, they
  * pass through `ObservedQueries`.
  */
-import { respondAfterResolving, type ExternalResolution } from "../answer/external-addresses.ts";
+import { createPrivateKey, sign, type KeyObject } from "node:crypto";
+import { Resolver } from "node:dns/promises";
+import {
+  respondAfterResolving,
+  type ExternalQuestion,
+  type ExternalResolution,
+  type ExternalResult,
+} from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { Responder, ResponderResult, TransferRequest } from "../answer/responder.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
+import type { SignatureRequest } from "../dnssec/answer-signer.ts";
+import type { SigningKey } from "../dnssec/zone-signing.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
 
 /** Queries that wait for the resolver. More queries get no response, and their clients retry. */
 const waitingMax = 10_000;
 
-export interface QueryHandlerOptions extends ExternalResolution {
+interface QueryHandlerOptions extends ExternalResolution {
   readonly responder: Responder;
   readonly transfer: (request: TransferRequest, source: QuerySource) => AsyncIterable<Uint8Array>;
   /** Faults and the log of queries */
@@ -24,52 +33,108 @@ export interface QueryHandlerOptions extends ExternalResolution {
 }
 
 /** `null`: no response. An iterable is a zone transfer, over TCP only. */
-export type HandlerResult =
-  | Uint8Array
-  | null
-  | Promise<Uint8Array | null>
-  | AsyncIterable<Uint8Array>;
+type HandlerResult = Uint8Array | null | Promise<Uint8Array | null> | AsyncIterable<Uint8Array>;
 
-export class QueryHandler {
-  readonly #options: QueryHandlerOptions;
-  #waiting = 0;
+export type HandleQuery = (query: Uint8Array, source: QuerySource) => HandlerResult;
 
-  constructor(options: QueryHandlerOptions) {
-    this.#options = options;
-  }
+export function makeQueryHandler(options: QueryHandlerOptions): HandleQuery {
+  const { responder, nowSeconds, transfer, observation } = options;
+  let waiting = 0;
 
-  handle(query: Uint8Array, source: QuerySource): HandlerResult {
-    const { observation } = this.#options;
-    if (observation?.observed.isActive !== true) return this.#answer(query, source);
-    const { observed, responderFor } = observation;
-    return observed.handle(query, source, {
-      answer: () => this.#answer(query, source),
-      answerFrom: (zones) => this.#answerLate(responderFor(zones), query, source),
-    });
-  }
-
-  #answer(query: Uint8Array, source: QuerySource): HandlerResult {
-    const { responder, nowSeconds, transfer } = this.#options;
+  const answer: HandleQuery = (query, source) => {
     const result = responder.respond(query, source, nowSeconds());
     if (result === null || result instanceof Uint8Array) return result;
     if (result.kind === "transfer") return transfer(result, source);
-    if (this.#waiting >= waitingMax) return null;
-    return this.#answerLate(responder, query, source, result);
-  }
+    return waiting >= waitingMax ? null : answerLate(responder, query, source, result);
+  };
 
-  async #answerLate(
-    responder: Responder,
+  const answerLate = async (
+    by: Responder,
     query: Uint8Array,
     source: QuerySource,
     first?: ResponderResult,
-  ): Promise<Uint8Array | null> {
-    const respond = () => responder.respond(query, source, this.#options.nowSeconds());
-    this.#waiting += 1;
+  ): Promise<Uint8Array | null> => {
+    const respond = () => by.respond(query, source, nowSeconds());
+    waiting += 1;
     try {
-      const result = await respondAfterResolving(first ?? respond(), respond, this.#options);
+      const result = await respondAfterResolving(first ?? respond(), respond, options);
       return result instanceof Uint8Array ? result : null;
     } finally {
-      this.#waiting -= 1;
+      waiting -= 1;
+    }
+  };
+
+  if (observation === undefined) return answer;
+  const { observed, responderFor } = observation;
+  return (query, source) =>
+    observed.isActive
+      ? observed.handle(query, source, {
+          answer: () => answer(query, source),
+          answerFrom: (zones) => answerLate(responderFor(zones), query, source),
+        })
+      : answer(query, source);
+}
+
+/** DNS clients give up after five seconds; both tries must end before. */
+const timeoutMilliseconds = 2000;
+const triesMax = 2;
+/** Node does not tell the TTL of a negative answer. */
+const absentSeconds = 30;
+/** The codes of c-ares for a server's answer without addresses. */
+const absentCodes = new Set(["ENODATA", "ENOTFOUND"]);
+
+/**
+ * Resolves external names with the configured resolvers or the system's. Concurrent questions for
+ * the same name and type share one query.
+ */
+export class ExternalResolver {
+  readonly #resolver = new Resolver({ timeout: timeoutMilliseconds, tries: triesMax });
+  readonly #pending = new Map<string, Promise<ExternalResult>>();
+
+  /** @param servers `address` or `address:port`; the system's resolvers when empty */
+  constructor(servers: readonly string[]) {
+    if (servers.length > 0) this.#resolver.setServers(servers);
+  }
+
+  resolve = (question: ExternalQuestion): Promise<ExternalResult> => {
+    const key = `${question.type} ${question.name}`;
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return pending;
+    const result = this.#query(question).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, result);
+    return result;
+  };
+
+  stop(): void {
+    this.#resolver.cancel();
+  }
+
+  async #query({ name, type }: ExternalQuestion): Promise<ExternalResult> {
+    try {
+      const found =
+        type === "A"
+          ? await this.#resolver.resolve4(name, { ttl: true })
+          : await this.#resolver.resolve6(name, { ttl: true });
+      return {
+        addresses: found.map(({ address }) => address),
+        ttlSeconds: Math.min(...found.map(({ ttl }) => ttl)),
+      };
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      return absentCodes.has(code) ? { addresses: [], ttlSeconds: absentSeconds } : "failed";
     }
   }
+}
+
+/** A key is imported once for each publication of its zone's head. */
+const importedKeys = new WeakMap<SigningKey, KeyObject>();
+
+/** Makes a signature with Node's crypto, which is synchronous and takes about 76 µs. */
+export function signRecordSet({ key: signingKey, octets }: SignatureRequest): Uint8Array {
+  let key = importedKeys.get(signingKey);
+  if (key === undefined) {
+    key = createPrivateKey({ key: signingKey.privateKey, format: "jwk" });
+    importedKeys.set(signingKey, key);
+  }
+  return sign("sha256", octets, { key, dsaEncoding: "ieee-p1363" });
 }

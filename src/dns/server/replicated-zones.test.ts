@@ -1,13 +1,20 @@
 /** The zones of a listener thread, against a fake companion worker. */
-import { createServer, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { createServer, request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { secretHeader, stateLines, zonesPath } from "../replication/listener-protocol.ts";
-import type { Publication } from "../replication/publication.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
+import {
+  logPath,
+  publicationPath,
+  secretHeader,
+  stateLines,
+  zonesPath,
+} from "../replication/listener-protocol.ts";
+import type { Publication } from "../replication/publication.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
-import { ReplicatedZones } from "./replicated-zones.ts";
+import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
 
 function record(id: string): ServedRecord {
   const name = `${id}.example.org`;
@@ -119,5 +126,53 @@ describe("ReplicatedZones", () => {
     await replicated.load(origin);
     expect(zones.get("z")?.serial).toBe(1);
     expect([...stateLines(data(1, ids))]).toHaveLength(4);
+  });
+});
+
+describe("startPublicationServer()", () => {
+  const secret = "secret-of-this-start";
+
+  async function serve() {
+    const applied: unknown[] = [];
+    const server = await startPublicationServer({
+      port: 0,
+      secret,
+      calls: {
+        [publicationPath]: (given) => void applied.push(given),
+        [logPath]: () => [],
+      },
+    });
+    onTestFinished(() => server.stop());
+    const post = async (path: string, headers: Record<string, string>, body = "[]") => {
+      const sent = send(`http://${server.address}${path}`, { method: "POST", headers });
+      sent.end(body);
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    return { applied, post };
+  }
+
+  it("makes the calls that have the secret and a loopback host", async () => {
+    const { applied, post } = await serve();
+    expect(await post(publicationPath, { [secretHeader]: secret, host: "localhost" })).toBe(204);
+    expect(await post(logPath, { [secretHeader]: secret })).toBe(200);
+    expect(await post("/other", { [secretHeader]: secret })).toBe(404);
+    expect(await post(publicationPath, { [secretHeader]: secret }, "{")).toBe(500);
+    expect(applied).toEqual([[]]);
+  });
+
+  it("refuses other hosts, foreign pages and wrong secrets", async () => {
+    const { applied, post } = await serve();
+    const refused: Record<string, string>[] = [
+      {},
+      { [secretHeader]: "" },
+      { [secretHeader]: `${secret}x` },
+      { [secretHeader]: secret.slice(1) },
+      { [secretHeader]: secret, host: "evil.example" },
+      { [secretHeader]: secret, origin: "https://evil.example" },
+    ];
+    for (const headers of refused) expect(await post(publicationPath, headers)).toBe(403);
+    expect(applied).toEqual([]);
   });
 });

@@ -1,15 +1,19 @@
 /**
- * The zones of a listener thread, which replicate the zone objects of the companion worker. The
- * worker publishes every change before the call that made it returns (`worker/replication`). When
- * serials do not fit together because a publication was lost, the thread fetches the whole zone.
+ * The zones of the listener thread, which replicate the zone objects of the companion worker. The
+ * worker publishes every change before the call that made it returns (`worker/replication`), to an
+ * HTTP server here (`src/dns/replication/listener-protocol.ts`). When serials do not fit together
+ * because a publication was lost, the thread fetches the whole zone.
  */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { Agent, request as send } from "../../base/node-http.ts";
-import { text } from "node:stream/consumers";
+import type { AddressInfo } from "node:net";
+import { json as readBody, text } from "node:stream/consumers";
+import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
+import { Agent, createServer, request as send } from "../../base/node-http.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
-import type { LoggedChange } from "../replication/logged-change.ts";
+import type { Observation } from "../fault/observed-queries.ts";
+import type { FaultQuestion } from "../fault/query-fault.ts";
 import {
   currentObservationPath,
   readState,
@@ -17,11 +21,11 @@ import {
   takeFaultPath,
   zonesPath,
 } from "../replication/listener-protocol.ts";
-import type { Observation } from "../fault/observed-queries.ts";
-import type { FaultQuestion } from "../fault/query-fault.ts";
+import type { LoggedChange } from "../replication/logged-change.ts";
 import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
+import { isSameSecret } from "../wire/bytes.ts";
 
-export interface ReplicatedZonesOptions {
+interface ReplicatedZonesOptions {
   readonly secret: string;
   /** Called after a zone was changed (with the change), replaced or removed (with `null`). */
   readonly onChange: (zoneId: string, change: ZoneChange | null) => void;
@@ -43,13 +47,13 @@ export class ReplicatedZones {
   /** Fetches every zone from the companion worker at `origin`. */
   async load(origin: string): Promise<void> {
     this.#origin.resolve(origin);
-    const ids = JSON.parse((await this.#get(zonesPath)) ?? "[]") as string[];
+    const ids = JSON.parse((await this.#request("GET", zonesPath)) ?? "[]") as string[];
     await Promise.all(ids.map((id) => this.#reload(id)));
   }
 
   /** The changes of a zone after a serial; `null` when the log does not reach back to it. */
   async changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {
-    const json = await this.#get(`${zonesPath}/${zoneId}/changes/${serial}`);
+    const json = await this.#request("GET", `${zonesPath}/${zoneId}/changes/${serial}`);
     return json === null ? null : (JSON.parse(json) as LoggedChange[]);
   }
 
@@ -60,7 +64,7 @@ export class ReplicatedZones {
 
   /** What servers observe now: a thread that starts again has missed it. */
   async observation(): Promise<Observation> {
-    const json = await this.#get(currentObservationPath);
+    const json = await this.#request("GET", currentObservationPath);
     return json === null ? { faults: [], log: null } : (JSON.parse(json) as Observation);
   }
 
@@ -101,10 +105,6 @@ export class ReplicatedZones {
     this.#options.onChange(zoneId, null);
   }
 
-  #get(path: string): Promise<string | null> {
-    return this.#request("GET", path);
-  }
-
   /** Resolves to `null` for status 404. */
   async #request(method: "GET" | "POST", path: string, content?: string): Promise<string | null> {
     const response = await this.#open(method, path, content);
@@ -137,4 +137,52 @@ export class ReplicatedZones {
     if (response.statusCode === 404) return null;
     throw new Error(`${method} ${path}: ${response.statusCode} ${body}`);
   }
+}
+
+interface PublicationServerOptions {
+  /** 0 for any */
+  readonly port: number;
+  readonly secret: string;
+  /** By path. The body of a request is JSON; `undefined` as a result has status 204. */
+  readonly calls: Readonly<Record<string, (body: never) => unknown>>;
+}
+
+/** Listens on loopback, and answers only requests with the secret of this start. */
+export async function startPublicationServer({
+  port,
+  secret,
+  calls,
+}: PublicationServerOptions): Promise<{ readonly address: string; stop(): void }> {
+  const handle = async (request: IncomingMessage): Promise<{ status: number; body?: string }> => {
+    if (!isFromWorker(request, secret)) return { status: 403 };
+    const call = calls[request.url ?? ""];
+    if (call === undefined) return { status: 404 };
+    const result = await call((await readBody(request)) as never);
+    if (result === undefined) return { status: 204 };
+    return { status: 200, body: JSON.stringify(result) };
+  };
+  const server = createServer((request, response) => {
+    handle(request).then(
+      ({ status, body }) => response.writeHead(status).end(body),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  // The worker could send on a connection just when an idle timeout closes it.
+  server.keepAliveTimeout = 0;
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Decides before the body is read. The comparison takes the same time for all secrets. */
+function isFromWorker({ method = "", headers }: IncomingMessage, secret: string): boolean {
+  const { host = null, origin = null } = headers;
+  const head = { method, host, origin, requestedMethod: null };
+  const given = Buffer.from(String(headers[secretHeader]));
+  return refuseRequest(head, loopbackOnly) === null && isSameSecret(Buffer.from(secret), given);
 }

@@ -1,26 +1,39 @@
-/** The sockets of a listener thread, at one port of every host: UDP, and TCP in the first thread. */
+/**
+ * The sockets of the listener thread: UDP and TCP at one port of every host.
+ *
+ * UDP: most of the cost of a datagram is Node's: the buffer and the address objects, and the system
+ * call that sends the response. Two costs are avoided here: `lookup` returns at once (the default
+ * waits for the next tick even for an address), and `send()` has no callback.
+ *
+ * TCP (RFC 7766): a client sends any number of queries without waiting, and responses go out as they
+ * are ready. The memory for a client is bounded: while the client does not read its responses, or
+ * many of its queries wait for a resolver, the connection reads nothing. A client that completes no
+ * query for a while, or reads nothing, is disconnected.
+ */
+import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import type { QuerySource } from "../answer/query.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
-import type { QueryHandler } from "./query-handler.ts";
-import { openTcp } from "./tcp.ts";
-import { checkUnshared, openUdp } from "./udp.ts";
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { frame, Frames } from "../wire/tcp-frames.ts";
+import type { HandleQuery } from "./query-handler.ts";
 
 export interface BindOptions {
   readonly hosts: readonly string[];
   /** 0: any port that is free on every host, for UDP and TCP. */
   readonly port: number;
-  readonly tcp: boolean;
-  readonly reusePort: boolean;
-  /** Other threads of this server have the port already. */
-  readonly isShared?: boolean;
   /** Leave out hosts that this machine does not have. */
   readonly hostsOptional: boolean;
-  readonly handler: QueryHandler;
 }
 
-export interface BoundSockets {
+export interface OpenPorts {
   readonly hosts: readonly string[];
   readonly port: number;
-  close(): Promise<void>;
+}
+
+interface Closable {
+  close(): unknown;
 }
 
 /** The system's free port for TCP may be taken for UDP. */
@@ -33,56 +46,240 @@ function codeOf(error: unknown): string {
 }
 
 /** Binds all sockets, or none: a failure closes the sockets that were bound before it. */
-export async function bindSockets(options: BindOptions): Promise<BoundSockets> {
+export async function bindSockets(
+  options: BindOptions,
+  handle: HandleQuery,
+): Promise<OpenPorts & { close(): Promise<void> }> {
   for (let attempt = 1; ; attempt++) {
+    const opened: Closable[] = [];
+    const close = async (): Promise<void> => {
+      await Promise.all(opened.map((socket) => socket.close()));
+    };
     try {
-      return await bindOnce(options);
+      return { ...(await bindHosts(options, handle, opened)), close };
     } catch (error) {
+      await close();
       const canRetry = options.port === 0 && codeOf(error) === "EADDRINUSE";
       if (!canRetry || attempt === attemptsMax) throw error;
     }
   }
 }
 
-async function bindOnce(options: BindOptions): Promise<BoundSockets> {
-  const opened: { close(): unknown }[] = [];
-  const close = async (): Promise<void> => {
-    await Promise.all(opened.map((socket) => socket.close()));
-  };
+async function bindHosts(
+  options: BindOptions,
+  handle: HandleQuery,
+  opened: Closable[],
+): Promise<OpenPorts> {
   const hosts: string[] = [];
   let { port } = options;
   let absent: unknown;
-  try {
-    for (const host of options.hosts) {
-      try {
-        port = await bindHost({ ...options, host, port }, opened);
-        hosts.push(host);
-      } catch (error) {
-        if (!options.hostsOptional || !absentHostCodes.has(codeOf(error))) throw error;
-        absent = error;
-      }
+  for (const host of options.hosts) {
+    try {
+      const tcp = await openTcp({ host, port, handle });
+      opened.push(tcp);
+      port = tcp.port;
+      opened.push(await openUdp({ host, port }, handle));
+      hosts.push(host);
+    } catch (error) {
+      if (!options.hostsOptional || !absentHostCodes.has(codeOf(error))) throw error;
+      absent = error;
     }
-    if (hosts.length === 0) throw absent;
-  } catch (error) {
-    await close();
-    throw error;
   }
-  return { hosts, port, close };
+  if (hosts.length === 0) throw absent;
+  return { hosts, port };
 }
 
-/** TCP comes first: its socket never shares a port, so it detects another server. */
-async function bindHost(
-  options: BindOptions & ServerAddress,
-  opened: { close(): unknown }[],
-): Promise<number> {
-  let { port } = options;
-  if (options.tcp) {
-    const tcp = await openTcp(options);
-    opened.push(tcp);
-    port = tcp.port;
-    if (options.reusePort && options.isShared !== true)
-      await checkUnshared({ host: options.host, port });
+/** The source of a query that came over UDP or TCP. */
+class SocketSource implements QuerySource {
+  readonly transport: "udp" | "tcp";
+  readonly server: string;
+  readonly #remoteAddress: string;
+
+  /**
+   * @param server the address that the socket is bound to
+   * @param remoteAddress as Node writes it; an IPv6 address can have a zone (fe80::1%eth0)
+   */
+  constructor(transport: "udp" | "tcp", server: string, remoteAddress: string) {
+    this.transport = transport;
+    this.server = server;
+    this.#remoteAddress = remoteAddress;
   }
-  opened.push(await openUdp({ ...options, port }));
-  return port;
+
+  /** Computed on demand, because only transfers need it. */
+  get address(): Uint8Array {
+    const address = this.#remoteAddress.replace(/%.*$/, "");
+    return parseIpv4(address) ?? parseIpv6(address) ?? unspecified;
+  }
+}
+
+const unspecified = new Uint8Array(4);
+
+/** For bursts. The kernel may grant less. */
+const receiveBufferBytes = 4 * 1024 * 1024;
+/** Responses that wait for the kernel. */
+const unsentMax = 1000;
+
+async function openUdp({ host, port }: ServerAddress, handle: HandleQuery): Promise<UdpSocket> {
+  const ipv6 = host.includes(":");
+  const socket = createSocket({
+    type: ipv6 ? "udp6" : "udp4",
+    ipv6Only: ipv6,
+    lookup: (address, _options, done) => done(null, address, ipv6 ? 6 : 4),
+  });
+  let closed = false;
+  socket.once("close", () => (closed = true));
+  const send = (response: Uint8Array, { port: to, address }: RemoteInfo): void => {
+    // A response that the kernel does not take is lost, as any datagram can be.
+    if (closed || socket.getSendQueueCount() > unsentMax) return;
+    socket.send(response, to, address);
+  };
+  socket.on("message", (query, remote) => {
+    // No client has port 0: the query was forged.
+    if (remote.port === 0) return;
+    const result = handle(query, new SocketSource("udp", host, remote.address));
+    if (result instanceof Uint8Array) send(result, remote);
+    else if (result instanceof Promise)
+      void result.then((response) => response !== null && send(response, remote));
+  });
+  // The socket emits its event before bind() returns when the lookup returns at once.
+  const bound = once(socket, "listening");
+  socket.bind({ port, address: host, exclusive: true });
+  await bound;
+  // A response that cannot be sent is lost, as any datagram can be; the client retries.
+  socket.on("error", () => {});
+  socket.setRecvBufferSize(receiveBufferBytes);
+  return socket;
+}
+
+/** RFC 7766 section 6.2.3 recommends a few seconds. */
+const tcpIdleMilliseconds = 10_000;
+/** The limit of one listening address. */
+const tcpConnectionsMax = 512;
+/** Responses that a client has not read. One more response, of at most 64 KiB, may exceed it. */
+const unsentBytesMax = 128 * 1024;
+/** Queries of one client that wait for a resolver. */
+const unansweredMax = 100;
+
+export interface TcpOptions extends ServerAddress {
+  readonly handle: HandleQuery;
+  readonly idleMilliseconds?: number;
+  readonly connectionsMax?: number;
+}
+
+/** At the limit, a new connection replaces the connection with the longest silence. */
+export async function openTcp(
+  options: TcpOptions,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const { host, port, handle } = options;
+  const { idleMilliseconds = tcpIdleMilliseconds, connectionsMax = tcpConnectionsMax } = options;
+  /** In the order of their last queries. */
+  const connections = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    const source = new SocketSource("tcp", host, socket.remoteAddress ?? "");
+    const idle = setTimeout(() => socket.destroy(), idleMilliseconds);
+    socket.once("close", () => {
+      clearTimeout(idle);
+      connections.delete(socket);
+    });
+    if (connections.size >= connectionsMax) {
+      const [silent] = connections;
+      connections.delete(silent!);
+      silent!.destroy();
+    }
+    connections.add(socket);
+    serveTcp(socket, idle, (query) => {
+      connections.delete(socket);
+      connections.add(socket);
+      return handle(query, source);
+    });
+  });
+  server.listen({ host, port, exclusive: true, ipv6Only: host.includes(":") });
+  await once(server, "listening");
+  // A connection that cannot be accepted is lost; the client retries.
+  server.on("error", () => {});
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      for (const connection of connections) connection.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** @param idle ends the connection; each query and each message of a transfer starts it again */
+function serveTcp(
+  socket: Socket,
+  idle: NodeJS.Timeout,
+  handle: (query: Uint8Array) => ReturnType<HandleQuery>,
+): void {
+  const frames = new Frames();
+  /** Queries that have arrived and wait until the client reads its responses. */
+  let queries: Generator<Uint8Array, void> | null = null;
+  let unanswered = 0;
+  let hasEnded = false;
+
+  const isBehind = (): boolean =>
+    socket.writableLength >= unsentBytesMax || unanswered >= unansweredMax;
+
+  /** Handles queries while the client keeps up. `drain` and late responses continue the work. */
+  const work = (): void => {
+    if (socket.destroyed) return;
+    socket.cork();
+    while (queries !== null && !isBehind()) {
+      const { value: query, done } = queries.next();
+      if (done === true) queries = null;
+      else answer(query);
+    }
+    socket.uncork();
+    if (queries !== null) socket.pause();
+    else if (hasEnded && unanswered === 0) socket.end();
+    else socket.resume();
+  };
+
+  const answer = (query: Uint8Array): void => {
+    idle.refresh();
+    const result = handle(query);
+    if (result === null) return;
+    if (result instanceof Uint8Array) {
+      socket.write(frame(result));
+      return;
+    }
+    unanswered += 1;
+    const sent = Symbol.asyncIterator in result ? sendAll(result) : sendLate(result);
+    void sent.finally(() => {
+      unanswered -= 1;
+      work();
+    });
+  };
+
+  const sendLate = async (response: Promise<Uint8Array | null>): Promise<void> => {
+    const message = await response;
+    if (message !== null && socket.writable) socket.write(frame(message));
+  };
+
+  /** Sends a transfer as fast as the client reads it. A client that reads nothing is idle. */
+  const sendAll = async (messages: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const message of messages) {
+      if (!socket.writable) return;
+      idle.refresh();
+      if (socket.write(frame(message))) continue;
+      await new Promise<void>((resolve) => {
+        socket.once("drain", resolve);
+        socket.once("close", resolve);
+      });
+    }
+  };
+
+  socket.setNoDelay(true);
+  socket.on("data", (piece) => {
+    queries = frames.push(piece);
+    work();
+  });
+  socket.on("drain", work);
+  socket.on("end", () => {
+    hasEnded = true;
+    work();
+  });
+  // A client may disconnect at any time.
+  socket.on("error", () => socket.destroy());
 }

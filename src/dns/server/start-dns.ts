@@ -6,18 +6,18 @@ import { isIPv6 } from "node:net";
 import { fetchAlone } from "../../base/fetch-alone.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
+import { ApiClient } from "../client/api-client.ts";
 import {
   apiKeyDefault,
   readDnsConfig,
   type DnsConfig,
   type DnsVariables,
 } from "../config/dns-config.ts";
-import { ApiClient } from "../client/api-client.ts";
-import { ApiPort } from "./api-port.ts";
+import type { ProjectDns } from "../config/dns-table.ts";
+import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
 import { Companion, publicSocketPath, type CompanionOptions } from "./companion.ts";
-import { HttpsPort } from "./https-port.ts";
-import type { ListenConfig, ProjectDns } from "../config/dns-table.ts";
-import { Listeners, type OpenPorts } from "./listeners.ts";
+import { Listeners } from "./listeners.ts";
+import type { BindOptions, OpenPorts } from "./sockets.ts";
 import {
   claimZones,
   findZonesOwner,
@@ -208,10 +208,10 @@ async function openHttps(
   wanted: number | null,
   { httpsPort: port = wanted ?? 0, log = console.log }: ServerOptions,
 ): Promise<HttpsPort | null> {
-  return wanted === null ? null : HttpsPort.open({ folder, names, host: apiHost, port, log });
+  return wanted === null ? null : openHttpsPort({ folder, names, host: apiHost, port, log });
 }
 
-const briefListen = { hosts: [apiHost], hostsOptional: false, threads: 1 };
+const briefListen = { hosts: [apiHost], hostsOptional: false };
 
 /** Stops the parts one after the other, the later parts also when an earlier part fails. */
 async function stopAll(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
@@ -234,7 +234,7 @@ function reachable({ hosts, port }: OpenPorts): { host: string; port: number } {
 async function openPorts(
   listeners: Listeners,
   origin: string,
-  listen: ListenConfig & { readonly port: number },
+  listen: BindOptions,
 ): Promise<OpenPorts> {
   await listeners.load(origin);
   try {

@@ -7,11 +7,11 @@
  * request that may write has an id (`worker/objects/stored-replies.ts`).
  */
 import { randomUUID } from "node:crypto";
-import { request } from "../../base/node-http.ts";
 import { text as readText } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Succession } from "../../state/succession.ts";
+import { request } from "../../base/node-http.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { Succession } from "../../state/succession.ts";
 import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
 import { requestIdHeader } from "../rules/request-id.ts";
 import { apiSocketPath, findZonesOwner, type Zones, type ZonesOwner } from "./zones-owner.ts";

@@ -9,22 +9,22 @@
  * The owner's `[dns]` table counts. The record of the owner tells a client whether its table differs.
  */
 import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { claimFolder } from "../../state/succession.ts";
-import { reserveName } from "../../state/disk.ts";
-import { FolderOwner, readOwnerRecord, type OwnerRecord, OwnerLink } from "../../state/owner.ts";
-import { socketPath } from "../../state/sockets.ts";
-import { RunRecords } from "../../state/runs.ts";
-import {
-  pluginFolder,
-  stateFolder,
-  fullDeviceText,
-  requireUsableFolder,
-} from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
+import { reserveName } from "../../state/disk.ts";
+import {
+  fullDeviceText,
+  pluginFolder,
+  requireUsableFolder,
+  stateFolder,
+} from "../../state/folder.ts";
+import { FolderOwner, OwnerLink, readOwnerRecord, type OwnerRecord } from "../../state/owner.ts";
+import { RunRecords } from "../../state/runs.ts";
+import { socketPath } from "../../state/sockets.ts";
+import { claimFolder } from "../../state/succession.ts";
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
-import { moveOldZones } from "./old-zones.ts";
 
 export interface DnsAddresses {
   /** Of the API, with `/client/v4`. */
@@ -56,7 +56,7 @@ export interface TakeOptions {
   readonly onHandover?: () => void;
   /** Called when a client needs the zones, for an owner that serves them on demand. */
   readonly onServiceRequest?: () => void;
-  /** Receives messages about zones of an earlier version. Default: `console.warn`. */
+  /** Receives the warning of a full device. Default: `console.warn`. */
   readonly log?: (text: string) => void;
 }
 
@@ -113,12 +113,35 @@ export async function takeZones(
   if (isFull) log(fullDeviceText(folder));
   try {
     await runs.endAbandoned();
-    for (const message of moveOldZones(folder)) log(message);
+    requireFormat(folder);
     return owner;
   } catch (error) {
     owner.release();
     throw error;
   }
+}
+
+/** The format of the databases in a folder, which the file `format` names. */
+const zonesFormat = "1";
+
+/** @throws UserError when another version of Ledge has made the zones in another format */
+function requireFormat(folder: string): void {
+  const path = join(folder, "format");
+  let found: string | null = null;
+  try {
+    found = readFileSync(path, "utf8").trim();
+  } catch {
+    // A full device has no space for the file: a later owner writes it.
+    try {
+      writeFileSync(path, `${zonesFormat}\n`, { mode: 0o600 });
+    } catch {}
+  }
+  if (found === null || found === zonesFormat) return;
+  throw new UserError(
+    `The zones in ${folder} have format ${found}, and this version of Ledge has format ` +
+      `${zonesFormat}: export them with the version that wrote them (ledge dns export), and import ` +
+      "them into another folder.",
+  );
 }
 
 /**

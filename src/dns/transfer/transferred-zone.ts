@@ -6,7 +6,7 @@
  * Every transfer, whole or incremental, is made from this copy. The copy changes only together with
  * its journal, so both kinds of transfer lead to the same zone. External addresses are those of the
  * zone's last change: a secondary does not ask again before the serial changes. When addresses have
- * changed, the zone takes a new serial (`src/dns/server/address-renewal.ts`).
+ * changed, the zone takes a new serial (`src/dns/server/outgoing-transfers.ts`).
  *
  * A signed zone is transferred without signatures and without its keys: a key without signatures
  * would make the answers of a secondary bogus. A secondary signs with keys of its own.

@@ -10,7 +10,7 @@ import { decodeSignature, signedOctets } from "../../../src/dns/dnssec/signature
 import { formatData, typeName } from "../../../src/dns/record/presentation.ts";
 import type { ResponderOptions } from "../../../src/dns/answer/responder.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
-import { signRecordSet } from "../../../src/dns/server/sign-record-set.ts";
+import { signRecordSet } from "../../../src/dns/server/query-handler.ts";
 import type { Message } from "../../../src/dns/wire/message.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
 import { rcodeName, typeCodes } from "../../../src/dns/wire/numbers.ts";

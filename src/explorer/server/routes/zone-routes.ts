@@ -1,8 +1,7 @@
 /** Zones: the record API, and questions to the name server. */
 import { parseServer } from "../../../dns/config/dns-table.ts";
-import { digJson, digText } from "../../../dns/client/dig-report.ts";
-import { parseQuestion } from "../../../dns/client/question.ts";
-import { fetchReasons, timeQuestion } from "../../../dns/client/timed-reply.ts";
+import { digJson, digText, fetchReasons, timeQuestion } from "../../../dns/client/dig.ts";
+import { parseQuestion } from "../../../dns/client/ask-server.ts";
 import type { AskAnswer } from "../../api/zones-api.ts";
 import { json, requireParameter, type ExplorerCall, type Route } from "../call.ts";
 import { forwardCall, requireDns } from "../record-api-forward.ts";

@@ -2,8 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
-import { findSoleType, composeOrderBy, composeWhere } from "./record-query-sql.ts";
-import { zoneTables } from "./zone-schema.ts";
+import { composeOrderBy, composeWhere, findSoleType, zoneTables } from "./zone-sql.ts";
 
 const database = new DatabaseSync(":memory:");
 beforeAll(() => {

@@ -8,8 +8,8 @@ import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
-import { QueryHandler } from "./query-handler.ts";
-import { openTcp, type TcpOptions } from "./tcp.ts";
+import { makeQueryHandler } from "./query-handler.ts";
+import { openTcp, type TcpOptions } from "./sockets.ts";
 
 const nameServers = ["ns1.example.net"];
 const zones = new ServedZones({ platformAddresses: [] });
@@ -48,8 +48,8 @@ async function open(
   const external = new ExternalAddressCache();
   const responder = new Responder({ zones, external });
   const resolution = { external, resolve, nowSeconds: () => 1000 };
-  const handler = new QueryHandler({ ...resolution, responder, transfer: noTransfer });
-  const listener = await openTcp({ host: "127.0.0.1", port: 0, handler, ...options });
+  const handle = makeQueryHandler({ ...resolution, responder, transfer: noTransfer });
+  const listener = await openTcp({ host: "127.0.0.1", port: 0, handle, ...options });
   onTestFinished(() => listener.close());
   return listener.port;
 }

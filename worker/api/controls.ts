@@ -1,0 +1,321 @@
+/**
+ * The test controls, outside of /client/v4: the API serves these paths before it looks for faults of
+ * its own. Only credentials for all zones may use them.
+ *
+ *     /ledge/faults         faults of the record API: GET lists, PUT replaces, DELETE removes
+ *     /ledge/query_faults   faults of queries: GET lists them with their counts, POST adds a fault, PUT
+ *                           replaces all faults, DELETE removes them; a WebSocket holds faults of its own
+ *     /ledge/queries        PUT starts an empty log of queries, GET lists the queries, DELETE ends the log
+ *     /ledge/dnssec_faults  broken signatures: GET lists, PUT replaces, DELETE removes. A fault names a
+ *                           zone, for all its names, or a name:
+ *                           { "faults": [{ "kind": "expired_signature", "name": "www.example.com" }] }
+ *     /ledge/activity       for a process that follows queries and calls (the explorer): GET
+ *                           ?since=MILLISECONDS&after=ID lists the queries that were answered since then,
+ *                           and the calls after that one; the first GET starts the logs, DELETE ends them.
+ *                           The log of queries of a test is independent.
+ *
+ * Every server of the zones has a change before the reply.
+ */
+import { fieldName } from "../../src/base/schema.ts";
+import { parseFaults } from "../../src/dns/config/dns-config.ts";
+import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
+import {
+  QueryFaultError,
+  readQueryFault,
+  type QueryFault,
+} from "../../src/dns/fault/query-fault.ts";
+import type { LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { isDnsName } from "../../src/dns/record/record-name.ts";
+import { FaultPlan } from "../../src/dns/rules/api-fault.ts";
+import { indexObject } from "../objects/index-object.ts";
+import type { Env } from "../objects/object-call.ts";
+import {
+  addQueryFaults,
+  followQueries,
+  holdQueryFaults,
+  queryFaults,
+  readQueryLog,
+  replaceQueryFaults,
+  startQueryLog,
+  stopQueryLog,
+  unfollowQueries,
+} from "../objects/query-observation.ts";
+import { zoneObject } from "../objects/zone-object.ts";
+import { zoneTestSession } from "../objects/zone-test-session.ts";
+import { requireControl, type Access } from "./access.ts";
+import { readJson, success } from "./api-call.ts";
+import { callLog } from "./call-log.ts";
+
+interface ControlCall {
+  readonly request: Request;
+  readonly parameters: URLSearchParams;
+  readonly env: Env;
+  readonly api: { faults: FaultPlan };
+}
+
+/** By method. The result is that of the reply. */
+type Control = Readonly<Record<string, (call: ControlCall) => unknown>>;
+
+const queryFaultPath = "/ledge/query_faults";
+
+const controls: Readonly<Record<string, Control>> = {
+  "/ledge/faults": {
+    GET: ({ api }) => api.faults.faults,
+    async PUT({ request, api }) {
+      api.faults = acceptFaultPlan((await readJson(request))["faults"]);
+      return api.faults.faults;
+    },
+    DELETE({ api }) {
+      api.faults = new FaultPlan([]);
+      return [];
+    },
+  },
+  [queryFaultPath]: {
+    GET: () => queryFaults.list(),
+    async POST({ request, env }) {
+      await addQueryFaults(env, [acceptQueryFault(await readJson(request))]);
+      return queryFaults.list();
+    },
+    async PUT({ request, env }) {
+      const { faults } = await readJson(request);
+      if (!Array.isArray(faults)) throw new ZoneError([problem.notAList("faults", "objects")]);
+      await replaceQueryFaults(env, faults.map(acceptQueryFault));
+      return queryFaults.list();
+    },
+    async DELETE({ env }) {
+      await replaceQueryFaults(env, []);
+      return queryFaults.list();
+    },
+  },
+  "/ledge/queries": {
+    async GET({ env }) {
+      const queries = await readQueryLog(env);
+      if (queries === null) throw new ZoneError([problem.queryLogOff()]);
+      return queries.map(describeQuery);
+    },
+    async PUT({ env }) {
+      await startQueryLog(env);
+      return [];
+    },
+    async DELETE({ env }) {
+      await stopQueryLog(env);
+      return [];
+    },
+  },
+  "/ledge/dnssec_faults": {
+    GET: () => signatureFaults,
+    async PUT({ request, env }) {
+      const { faults } = await readJson(request);
+      await replaceSignatureFaults(env, acceptSignatureFaults(faults));
+      return signatureFaults;
+    },
+    async DELETE({ env }) {
+      await replaceSignatureFaults(env, []);
+      return signatureFaults;
+    },
+  },
+  "/ledge/activity": {
+    async GET({ parameters, env }) {
+      const after = parameters.get("after");
+      const { last, calls } = callLog.after(after === null ? null : Number(after));
+      const queries = await followQueries(env, Number(parameters.get("since")));
+      return { last, calls, queries };
+    },
+    async DELETE({ env }) {
+      callLog.end();
+      await unfollowQueries(env);
+      return null;
+    },
+  },
+};
+
+/** The test control of isolation layers (`src/testing`), which only the endpoint for other processes serves. */
+export const layersPath = "/ledge/layers";
+
+/** Closes a layer, and opens another in the same call, or opens a layer. */
+export interface LayerRequest {
+  readonly open?: number;
+  readonly close?: number;
+  readonly next?: number;
+  /** The opened layer is a snapshot inside a test. */
+  readonly isSnapshot?: boolean;
+}
+
+export function isControlPath(path: string): boolean {
+  return Object.hasOwn(controls, path);
+}
+
+export async function serveControl(
+  path: string,
+  access: Access,
+  call: ControlCall,
+): Promise<Response> {
+  const { method, headers } = call.request;
+  if (path === queryFaultPath && headers.get("upgrade") === "websocket") {
+    requireControl(access, "PUT");
+    return serveHeldFaults(call.env);
+  }
+  requireControl(access, method);
+  const control = controls[path]!;
+  const handle = Object.hasOwn(control, method) ? control[method] : undefined;
+  if (handle === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
+  return success(JSON.stringify(await handle(call)));
+}
+
+export function acceptFaultPlan(input: unknown): FaultPlan {
+  if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
+  const mistakes: string[] = [];
+  const faults = parseFaults(input, (path, mistake) => {
+    mistakes.push(`${fieldName(path)} ${mistake}`);
+  });
+  if (faults !== null) return new FaultPlan(faults);
+  throw new ZoneError([problem.valueInvalid("faults", `valid: ${mistakes.join("; ")}`)]);
+}
+
+function acceptQueryFault(input: unknown): QueryFault {
+  try {
+    return readQueryFault(input);
+  } catch (error) {
+    if (!(error instanceof QueryFaultError)) throw error;
+    throw new ZoneError([problem.queryFaultInvalid(error.message)]);
+  }
+}
+
+function describeQuery(logged: LoggedQuery): Record<string, unknown> {
+  const { milliseconds, startedMilliseconds: _started, client: _client, ...query } = logged;
+  return { time: new Date(milliseconds).toISOString(), ...query };
+}
+
+/** A broken signature as tests give it: for a zone, or for a name. */
+interface RequestedFault {
+  readonly kind: SignatureFault["kind"];
+  readonly zone?: string;
+  readonly name?: string;
+}
+
+let signatureFaults: readonly RequestedFault[] = [];
+
+export async function endSignatureFaults(env: Env): Promise<void> {
+  if (signatureFaults.length > 0) await replaceSignatureFaults(env, []);
+}
+
+async function replaceSignatureFaults(env: Env, faults: readonly RequestedFault[]): Promise<void> {
+  const byZone = new Map<string, SignatureFault[]>();
+  for (const fault of faults) {
+    const zoneId = await findZone(env, fault);
+    const { kind, name = null } = fault;
+    byZone.set(zoneId, [...(byZone.get(zoneId) ?? []), { kind, name }]);
+  }
+  signatureFaults = faults;
+  const changed = zoneTestSession.replaceSignatureFaults(byZone);
+  await Promise.all(changed.map((zoneId) => zoneObject(env, zoneId).advanceSerial()));
+}
+
+/** The DS set of a delegation is in the zone above the delegated name. */
+async function findZone(env: Env, { kind, zone, name }: RequestedFault): Promise<string> {
+  const place = zone ?? (kind === "missing_ds" ? name!.slice(name!.indexOf(".") + 1) : name!);
+  const found = await indexObject(env).findFor(place);
+  if (found !== null && (zone === undefined || found.name === zone)) return found.id;
+  throw new ZoneError([problem.valueInvalid("faults", `for local zones: ${place} is in none`)]);
+}
+
+function acceptSignatureFaults(input: unknown): RequestedFault[] {
+  if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
+  return input.map((each: unknown, index) => {
+    const { kind, zone, name } = (each ?? {}) as Partial<Record<keyof RequestedFault, unknown>>;
+    const field = `faults[${index}]`;
+    const found = signatureFaultKinds.find((known) => known === kind);
+    if (found === undefined) {
+      throw new ZoneError([problem.notOneOf(`${field}.kind`, signatureFaultKinds)]);
+    }
+    const place = zone ?? name;
+    if (
+      (zone === undefined) === (name === undefined) ||
+      typeof place !== "string" ||
+      place === ""
+    ) {
+      throw new ZoneError([
+        problem.valueInvalid(field, "for a zone or for a name, and not for both"),
+      ]);
+    }
+    const text = place.toLowerCase().replace(/\.$/, "");
+    if (!isDnsName(text.replace(/^\*\./, "")))
+      throw new ZoneError([problem.valueInvalid(field, "for a domain name")]);
+    return zone === undefined ? { kind: found, name: text } : { kind: found, zone: text };
+  });
+}
+
+/** RFC 6455, section 7.4.1: the other end has an unexpected problem. */
+const internalErrorCode = 1011;
+
+interface HoldRequest {
+  readonly conditions?: { readonly faults: readonly unknown[] } | null;
+}
+
+/**
+ * A WebSocket that holds faults of queries: they are in force while the connection is open, so that a
+ * process that is killed leaves no fault behind. The messages are JSON in bytes:
+ *
+ *     { "conditions": { "faults": […] } }   replaces the faults of this connection; `null` ends them
+ *     {}                                    changes nothing
+ *
+ * The answer to each is `{ "hits": […] }`: the number of queries that each fault has hit.
+ *
+ * @returns the response to the request for an upgrade
+ */
+function serveHeldFaults(env: Env): Response {
+  const { 0: client, 1: server } = new WebSocketPair();
+  /** The faults of this connection as they were given, with their ids. */
+  let held: { readonly given: string; readonly id: number }[] = [];
+  let isEnded = false;
+
+  /** A fault that stays goes on counting. */
+  const replace = async (next: readonly unknown[]): Promise<void> => {
+    const faults = next.map((given) => ({
+      given: JSON.stringify(given),
+      fault: readQueryFault(given),
+    }));
+    const kept = held.filter(({ given }) => faults.some((each) => each.given === given));
+    const released = held.filter((each) => !kept.includes(each));
+    const added = faults.filter(({ given }) => !kept.some((each) => each.given === given));
+    const ids = await holdQueryFaults(
+      env,
+      released.map(({ id }) => id),
+      added.map(({ fault }) => fault),
+    );
+    const all = [
+      ...kept,
+      ...added.map(({ given }, index) => ({ given, id: ids[index] as number })),
+    ];
+    held = faults.flatMap(({ given }) => all.find((each) => each.given === given) ?? []);
+  };
+
+  const answer = async (data: ArrayBuffer): Promise<void> => {
+    try {
+      const { conditions } = JSON.parse(new TextDecoder().decode(data)) as HoldRequest;
+      if (isEnded) return;
+      if (conditions !== undefined) await replace(conditions?.faults ?? []);
+      const hits = held.map(({ id }) => queryFaults.hitsOf(id));
+      server.send(new TextEncoder().encode(JSON.stringify({ hits })));
+    } catch {
+      server.close(internalErrorCode);
+    }
+  };
+
+  let changes = Promise.resolve();
+  const end = (): void => {
+    if (isEnded) return;
+    isEnded = true;
+    changes = changes.then(() => replace([])).catch(() => {});
+    server.close();
+  };
+  server.accept();
+  server.binaryType = "arraybuffer";
+  server.addEventListener("message", ({ data }) => {
+    changes = changes.then(() => answer(data as ArrayBuffer));
+  });
+  server.addEventListener("close", end);
+  server.addEventListener("error", end);
+  return new Response(null, { status: 101, webSocket: client });
+}
