@@ -10,7 +10,7 @@ import { readDevVariables } from "../config/config-file.ts";
 import { readConfig, type BucketBinding, type ProjectConfig } from "../config/read-config.ts";
 import { remotePlace, type ProjectRemote } from "../store/config/remotes.ts";
 import { compatibilitySettings, isStoreFlag } from "../store/config/store-buckets.ts";
-import { requireRemote } from "../store/node/required-remotes.ts";
+import { requireRemote } from "../store/node/remote-buckets.ts";
 import {
   remoteVariables,
   type RemoteFeatures,

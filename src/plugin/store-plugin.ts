@@ -9,30 +9,29 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../state/sockets.ts";
-import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
-import { newRunId } from "../state/runs.ts";
 import { nodeProxy } from "../base/miniflare.ts";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { parseS3Options, type ProjectS3 } from "../s3/s3-table.ts";
+import { newRunId } from "../state/runs.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
+import { StoreBucket } from "../store/binding/store-bucket.ts";
 import {
-  parseBucketOptions,
-  twoPlacesProblem,
-  type BucketOptions,
   compatibilitySettings,
   hasRpc,
   isStoreFlag,
+  parseBucketOptions,
+  twoPlacesProblem,
+  type BucketOptions,
 } from "../store/config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/operations.ts";
-import { StoreBucket } from "../store/binding/store-bucket.ts";
-import { directCalls } from "../store/node/direct-calls.ts";
-import { nodeBinding } from "../store/node/node-binding.ts";
+import { bucketsService, clientBindings } from "../store/node/bucket-services.ts";
+import { directCalls, nodeBinding } from "../store/node/node-binding.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 import { remoteBinding, remoteModules, remoteServices } from "./remote-binding.ts";
 import type { S3Access } from "./s3-endpoint.ts";
 import { pluginName, storeServices, type ControlOptions } from "./store-services.ts";
-import { bucketsService, clientBindings } from "../store/node/bucket-services.ts";
 import { StoreUse } from "./store-use.ts";
 
 const bindingModule = "ledge-internal:store-binding";

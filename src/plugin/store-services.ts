@@ -4,10 +4,10 @@
  */
 import { dirname, join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../state/sockets.ts";
 import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { fullDeviceText, requireUsableFolder, storeNeeds } from "../state/folder.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
 import { bucketFolder } from "../store/core/content.ts";
 import {
   bucketClass,
@@ -17,7 +17,7 @@ import {
   ownerService,
   runBindings,
 } from "../store/node/bucket-services.ts";
-import { removePartialFiles } from "../store/node/partial-files.ts";
+import { removePartialFiles } from "../store/node/store-files.ts";
 import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
 import { closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
 import { StoreUse } from "./store-use.ts";

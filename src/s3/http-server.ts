@@ -10,13 +10,13 @@ import { describeRefusal, loopbackOnly, refuseRequest } from "../base/host-rule.
 import { createServer } from "../base/node-http.ts";
 import type { S3Credentials } from "../http/signature.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
-import type { OpenContent } from "../store/node/client-bucket.ts";
+import type { OpenContent } from "../store/node/bucket.ts";
 import { answerRequest } from "./answer.ts";
 import { parseAuthorization, verifySignature } from "./authorization.ts";
 import { RequestBody } from "./request-body.ts";
+import { bucketOfHost, parseParameters, parseTarget } from "./route.ts";
 import { S3Error } from "./s3-errors.ts";
 import { errorResponse, type S3Request, type S3Response, type S3Service } from "./s3-message.ts";
-import { bucketOfHost, parseParameters, parseTarget } from "./route.ts";
 
 /** 8 KiB of metadata in percent-encoding, and a presigned URL. */
 const headerBytesMax = 64 * 1024;

@@ -1,6 +1,7 @@
 /** Verbs about buckets, and settings that are the same for every bucket. */
 import { writeXml } from "../../http/xml.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { isGeneralParameter } from "../route.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   emptyResponse,
@@ -12,7 +13,6 @@ import {
   type S3Response,
   type S3Service,
 } from "../s3-message.ts";
-import { isGeneralParameter } from "../route.ts";
 
 /** AWS's limit of a page. */
 const bucketsMax = 10_000;
@@ -57,7 +57,7 @@ export async function createBucket(
 
 export async function deleteBucket(
   { bucketName }: S3Request,
-  _bucket: ClientBucket,
+  _bucket: Bucket,
   { store }: S3Service,
 ): Promise<S3Response> {
   await store.delete(bucketName);
