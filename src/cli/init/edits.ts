@@ -341,7 +341,7 @@ function setJson(
       eol: text.includes("\r\n") ? "\r\n" : "\n",
     },
     isArrayInsertion: typeof path.at(-1) === "number",
-    ...(indexOf !== undefined && { getInsertionIndex: indexOf }),
+    getInsertionIndex: indexOf,
   });
   return applyEdits(text, edits);
 }

@@ -355,7 +355,7 @@ export const copy: LeafCommand = {
         .copy({
           key: target.key,
           from: { bucket: from, key: source.key },
-          ...(storageClass !== undefined && { storageClass }),
+          storageClass,
           onBytes: (count, size) => {
             progress ??= new ByteProgress(target.key, size);
             progress.moveTo(count);
@@ -437,7 +437,7 @@ export function toObjectJson(record: ObjectRecord) {
     },
     customMetadata: record.custom ?? {},
     checksums,
-    ...(s3Checksums !== undefined && { s3Checksums }),
+    s3Checksums,
     storageClass,
   };
 }
