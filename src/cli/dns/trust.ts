@@ -72,6 +72,15 @@ interface TrustStep {
   readonly undo: readonly string[];
 }
 
+function step(
+  id: string,
+  title: string,
+  commands: readonly string[],
+  undo: readonly string[] = [],
+): TrustStep {
+  return { id, title, commands, undo };
+}
+
 /**
  * How systems and programs are told to trust a certificate authority.
  *
@@ -81,12 +90,6 @@ interface TrustStep {
 export function trustSteps({ path, name }: { path: string; name: string }): TrustStep[] {
   const fileName = name.toLowerCase().replaceAll(" ", "-");
   const quoted = `'${path.replaceAll("'", String.raw`'\''`)}'`;
-  const step = (id: string, title: string, commands: string[], undo: string[] = []): TrustStep => ({
-    id,
-    title,
-    commands,
-    undo,
-  });
   /** A system with a folder of certificates, which a command reads. */
   const system = (id: string, title: string, file: string, update: string, undo = update) =>
     step(

@@ -19,9 +19,9 @@ function noted(edit: (note: Note) => string) {
   return { text: edit((note) => notes.push(note)), notes };
 }
 
-describe("editVitestConfig()", () => {
-  const editVitest = (text: string) => noted((note) => editVitestConfig(text, note));
+const editVitest = (text: string) => noted((note) => editVitestConfig(text, note));
 
+describe("editVitestConfig()", () => {
   it("replaces the plugin of the pool, and keeps its options and other imports", () => {
     const text = `import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 export default { plugins: [cloudflareTest(async () => ({ wrangler: { configPath: './w.toml' } }))] }
