@@ -48,10 +48,10 @@ export async function generateTypes(
       path: relative(process.cwd(), path),
       includeEnv,
       includeRuntime,
-      ...(options.environment !== undefined && { env: options.environment }),
-      ...(options.envInterface !== undefined && { envInterface: options.envInterface }),
-      ...(options.strictVars !== undefined && { strictVars: options.strictVars }),
-      ...(options.envFiles !== undefined && { envFile: [...options.envFiles] }),
+      env: options.environment,
+      envInterface: options.envInterface,
+      strictVars: options.strictVars,
+      envFile: options.envFiles && [...options.envFiles],
     }).catch(explain),
   );
   const types = bindingTypes([config, ...environments]);

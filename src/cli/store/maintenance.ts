@@ -55,7 +55,8 @@ export const listBuckets: LeafCommand = {
         name: bucketName,
         bindings,
         storageClass,
-        ...(remote !== undefined && { remote: remote.remote, endpoint: remote.endpoint }),
+        remote: remote?.remote,
+        endpoint: remote?.endpoint,
       })),
       formatTable(
         project.buckets.map(({ bucketName, bindings, remote }) => [

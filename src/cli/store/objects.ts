@@ -444,7 +444,7 @@ export function toObjectJson(record: ObjectRecord) {
     },
     customMetadata: record.custom ?? {},
     checksums,
-    ...(s3Checksums !== undefined && { s3Checksums }),
+    s3Checksums,
     storageClass,
   };
 }

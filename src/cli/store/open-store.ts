@@ -158,7 +158,6 @@ export function mergeBuckets(
   for (const { binding, storageClass = "Standard", ...names } of configured) {
     const bucketName = names.previewBucketName ?? names.bucketName;
     const known = buckets.get(bucketName);
-    const remote = remotes.get(bucketName);
     buckets.set(bucketName, {
       bucketName,
       storageClass,
@@ -167,7 +166,7 @@ export function mergeBuckets(
         ...(known?.otherNames ?? []),
         ...(names.bucketName === bucketName ? [] : [names.bucketName]),
       ],
-      ...(remote !== undefined && { remote }),
+      remote: remotes.get(bucketName),
     });
   }
   for (const bucketName of onDisk) {

@@ -269,7 +269,7 @@ async function exportInto(
           });
       if (exported === null) return "gone";
       const partBytes = await partBytesOf(bucket, exported);
-      await manifest.add(exported, { path, ...(partBytes !== undefined && { partBytes }) });
+      await manifest.add(exported, { path, partBytes });
       return isUnchanged ? "unchanged" : exported.size;
     },
     progress,
