@@ -8,8 +8,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startDns } from "../../dist/index.js";
 import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
-import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
 import {
+  frame,
+  Frames,
   blankMessage,
   decodeMessage,
   encodeMessage,
