@@ -1,6 +1,6 @@
 /** The explorer of a project without a dev server: its buckets, and its zones when the page asks for them. */
 import { basename } from "node:path";
-import { packageVersion } from "../base/own-version.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { readDnsConfig } from "../dns/config/dns-config.ts";

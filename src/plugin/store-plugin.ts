@@ -9,13 +9,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
+import { hasRuntimeSockets } from "../state/sockets.ts";
+import { keepRuntimeFilesPrivate } from "../base/runtime-patches.ts";
+import { newRunId } from "../state/runs.ts";
 import { nodeProxy } from "../base/miniflare.ts";
-import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { parseS3Options, type ProjectS3 } from "../s3/s3-table.ts";
-import { newRunId } from "../state/runs.ts";
-import { hasRuntimeSockets } from "../state/sockets.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
 import {
   compatibilitySettings,

@@ -1,5 +1,5 @@
 /** `ledge store presign` */
-import { toMilliseconds } from "../../base/duration.ts";
+import { toMilliseconds } from "../../base/format.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
 import { defaultPort, findServer, readOrMakeCredentials } from "../../s3/state-files.ts";

@@ -1,6 +1,6 @@
 /** Serves the explorer of a state folder. */
 import { basename, join } from "node:path";
-import { packageVersion } from "../../base/own-version.ts";
+import { packageVersion } from "../../base/package-version.ts";
 import { listenAtFreePort } from "../../base/ports.ts";
 import { persistPath, pluginFolder } from "../../state/folder.ts";
 import { type ProjectRemote, usedRemotes } from "../../store/config/remotes.ts";
