@@ -52,18 +52,18 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
 }
 
 /** The options of the plugin (`parseBucketOptions`). The preview bucket is the local bucket. */
-export function bucketOptions(bucket: BucketBinding) {
-  const { bucketName, previewBucketName, storageClass, verifyReads, listTrailingDelimiter } =
-    bucket;
-  const { public: isPublic, remote } = bucket;
-  return {
-    bucket_name: previewBucketName ?? bucketName,
-    storage_class: storageClass,
-    verify_reads: verifyReads,
-    list_trailing_delimiter: listTrailingDelimiter,
-    public: isPublic,
+export function bucketOptions(bucket: BucketBinding): Table & { readonly bucket_name: string } {
+  const { bucketName, previewBucketName, remote } = bucket;
+  const others = {
+    storage_class: bucket.storageClass,
+    verify_reads: bucket.verifyReads,
+    list_trailing_delimiter: bucket.listTrailingDelimiter,
+    public: bucket.public,
     remote: remote && remoteOption(remote),
   };
+  // The pool of vitest refuses options that are not JSON, and `undefined` is none.
+  const given = Object.entries(others).filter(([, option]) => option !== undefined);
+  return { bucket_name: previewBucketName ?? bucketName, ...Object.fromEntries(given) };
 }
 
 function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Table {
