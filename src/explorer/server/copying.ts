@@ -3,9 +3,9 @@
  * still the object that was copied.
  */
 import { mapConcurrent } from "../../base/concurrency.ts";
-import { StoreError } from "../../store/core/errors.ts";
 import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
+import { StoreError } from "../../store/core/errors.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { explained, quoted } from "./bucket-access.ts";
 import { copyObject } from "./object-copy.ts";

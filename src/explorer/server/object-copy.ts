@@ -4,9 +4,9 @@
  */
 import { algorithmsOf } from "../../s3/verbs/copy-verbs.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
+import { requireSameKey } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import { requireSameKey } from "../../store/core/metadata.ts";
 import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import type { Bucket, FoundObject } from "../../store/node/bucket.ts";

@@ -8,8 +8,8 @@ import {
 import { S3Error } from "../../s3/s3-errors.ts";
 import type { RangeRequest } from "../../store/core/byte-range.ts";
 import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
-import { StoreError } from "../../store/core/errors.ts";
 import { requireSameKey } from "../../store/core/metadata.ts";
+import { StoreError } from "../../store/core/errors.ts";
 import { decodeObject } from "../../store/core/object.ts";
 import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
 import { objectMissing, requireBucket, requireKey } from "./bucket-access.ts";

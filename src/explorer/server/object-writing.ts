@@ -1,10 +1,10 @@
 /** `PUT` of content: the body goes to the bucket as it arrives, and is never whole in memory. */
-import type { Conditional } from "../../store/core/conditional.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import { validateMetadata, type HttpMetadata } from "../../store/core/metadata.ts";
-import { decodeObject } from "../../store/core/object.ts";
+import type { Conditional } from "../../store/core/conditional.ts";
 import type { Content } from "../../store/core/operations.ts";
+import { type HttpMetadata, validateMetadata } from "../../store/core/metadata.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import {
   explained,

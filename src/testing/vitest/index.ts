@@ -16,17 +16,17 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import type { ProvidedContext } from "vitest";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
+import { hasRpc } from "../../store/config/store-buckets.ts";
 import { readConfig, type BucketBinding, type ProjectConfig } from "../../config/read-config.ts";
+import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
 import {
+  writeTemporaryConfig,
   bucketOptions,
   toWranglerTable,
-  writeTemporaryConfig,
 } from "../../config/wrangler-config.ts";
-import { hasRuntimeSockets } from "../../state/sockets.ts";
-import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
-import { hasRpc } from "../../store/config/store-buckets.ts";
 import type { RemotePlace } from "../../store/remote/remote-options.ts";
 import { controlBinding, dnsBinding, optionsKey, stateBinding } from "../controls.ts";
 import { stateKinds, type StateKind } from "../isolation/state-files.ts";

@@ -18,8 +18,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner } from "vitest";
 import { optionsKey, type RunnerOptions } from "../controls.ts";
-import { shareProxiesOfPool } from "../pool-session.ts";
 import { poolState } from "../pool-state.ts";
+import { shareProxiesOfPool } from "../pool-session.ts";
 import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
