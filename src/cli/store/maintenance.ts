@@ -10,12 +10,8 @@ import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
 import { asUserError } from "../../store/node/bucket-objects.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
-import {
-  checkBucket,
-  type BucketReport,
-  type Damage,
-} from "../../store/node/check/check-bucket.ts";
-import { checkRemote, type RemoteReport } from "../../store/node/check/check-remote.ts";
+import { checkBucket, type BucketReport, type Damage } from "../../store/node/check-bucket.ts";
+import { checkRemote, type RemoteReport } from "../../store/node/check-remote.ts";
 import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
 import {
   databaseFolder,
