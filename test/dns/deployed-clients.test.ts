@@ -2,21 +2,15 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { credentials } from "./support/client.ts";
 import { UdpClient } from "./support/dns-client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
-let running: TestDns;
-let zoneId: string;
-let zone: string;
-let records: string;
-beforeAll(async () => {
-  running = await startTestDns({ platform_addresses: ["198.18.0.1", "2001:db8::1"] });
-  zoneId = await running.client.createZone("clients.example");
-  zone = `/zones/${zoneId}`;
-  records = `${zone}/dns_records`;
-});
+const running = await startTestDns({ platform_addresses: ["198.18.0.1", "2001:db8::1"] });
+const zoneId = await running.client.createZone("clients.example");
+const zone = `/zones/${zoneId}`;
+const records = `${zone}/dns_records`;
 afterAll(() => running.stop());
 
 describe("serials", () => {

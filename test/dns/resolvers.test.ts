@@ -5,7 +5,7 @@
 import { Resolver } from "node:dns/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
 const zone = "example.org";
 const key = "2bb183af2b41b2b05e8a6c4d1dc1a3ea2f3c8b1d0f9b3f7b66f8a1f4f8f2c5d1";
@@ -69,10 +69,7 @@ const records = [
   })),
 ];
 
-let listening: TestDns;
-beforeAll(async () => {
-  listening = await startTestDns({ zones: [{ name: zone, records }] });
-});
+const listening = await startTestDns({ zones: [{ name: zone, records }] });
 afterAll(() => listening.stop());
 
 describe.each(["127.0.0.1", "[::1]"])("Node's resolver, by %s", (host) => {

@@ -52,7 +52,7 @@ export class ZoneState {
   }
 
   get serial(): number {
-    return (this.#read("serial") ?? 0) as number;
+    return this.#read("serial") as number;
   }
 
   /** The next change takes a serial after this one. */
@@ -67,8 +67,7 @@ export class ZoneState {
   }
 
   get settings(): DnsSettings {
-    return (this.#read("settings") ??
-      defaultSettings(this.identity?.nameServers ?? [])) as DnsSettings;
+    return this.#read("settings") as DnsSettings;
   }
 
   set settings(settings: DnsSettings) {

@@ -15,7 +15,7 @@ import {
 } from "../config/dns-config.ts";
 import type { ProjectDns } from "../config/dns-table.ts";
 import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
-import { Companion, publicSocketPath, type CompanionOptions } from "./companion.ts";
+import { publicSocketPath, startCompanion, type CompanionOptions } from "./companion.ts";
 import { Listeners } from "./listeners.ts";
 import type { BindOptions, OpenPorts } from "./sockets.ts";
 import {
@@ -168,7 +168,7 @@ export async function startServer(
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const companion = await Companion.start(owner, variables, {
+    const companion = await startCompanion(owner, variables, {
       isPublic: true,
       listeners,
       onLaunch: options.onLaunch,

@@ -1,6 +1,6 @@
 /** A client's readiness to become the owner of the zones (`state/succession.ts`). */
 import { Succession } from "../../state/succession.ts";
-import { Companion } from "./companion.ts";
+import { startCompanion } from "./companion.ts";
 import { describeOtherTable, takeZones, type Zones, type ZonesOwner } from "./zones-owner.ts";
 
 /**
@@ -16,7 +16,7 @@ export function succeedZonesOwner(
   return new Succession({
     folder: zones.folder,
     take: (onHandover) => takeZones(zones, { isBrief: true, onHandover }),
-    start: (owner) => Companion.start(owner, zones.variables, { isPublic: false, listeners: null }),
+    start: (owner) => startCompanion(owner, zones.variables, { isPublic: false, listeners: null }),
     onOwner: (link) => {
       link.requestService();
       const warning = describeOtherTable(zones);
