@@ -66,7 +66,7 @@ export default defineConfig([
       index: "src/index.ts",
       plugin: "src/plugin/index.ts",
       cli: "src/cli/index.ts",
-      vitest: "src/vitest/index.ts",
+      vitest: "src/testing/vitest/index.ts",
     },
     outDir: "dist",
     platform: "node",
@@ -79,5 +79,5 @@ export default defineConfig([
     deps: { neverBundle: ["miniflare", "wrangler", "vite"], onlyBundle: false },
   },
   vitestModule("test", "src/testing/index.ts", true),
-  vitestModule("vitest-runner", "src/vitest/runner.ts", false),
+  vitestModule("vitest-runner", "src/testing/vitest/runner.ts", false),
 ]);

@@ -23,15 +23,10 @@ export {
   type RunningExplorer,
   type StartExplorerOptions,
 } from "./explorer/server/start-explorer.ts";
-export {
-  startS3,
-  type RunningS3,
-  type S3BucketOptions,
-  type StartS3Options,
-} from "./s3/server/start-s3.ts";
+export { startS3, type RunningS3, type S3BucketOptions, type StartS3Options } from "./s3/server.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
-export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
-export { queryMatchers, type QueryMatchers } from "./testing/query-matchers.ts";
+export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
+export { queryMatchers, type QueryMatchers } from "./testing/matchers.ts";
 export type * from "./types/store.ts";
 
 /**

@@ -10,8 +10,8 @@ import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";
 import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
 import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets.ts";
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
-import { readOrMakeCredentials } from "../s3/server/credentials-file.ts";
-import { findServer } from "../s3/server/server-record.ts";
+import { readOrMakeCredentials } from "../s3/state-files.ts";
+import { findServer } from "../s3/state-files.ts";
 import { findListeners } from "./dns/session.ts";
 
 export async function exploreProject(

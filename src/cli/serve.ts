@@ -24,8 +24,7 @@ export const s3: LeafCommand = {
 
   async run(invocation) {
     const { renderS3 } = await import("../dev/summary.ts");
-    const { projectS3Options } = await import("../s3/server/project-options.ts");
-    const { startS3 } = await import("../s3/server/start-s3.ts");
+    const { projectS3Options, startS3 } = await import("../s3/server.ts");
     await serveUntilSignal(invocation, async (config, options) => {
       const server = await startS3(projectS3Options(() => config, options));
       console.log(renderS3({ url: server.url, ...server.credentials }).join("\n"));

@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ProjectConfig } from "../config/read-config.ts";
-import { projectS3Options } from "../s3/server/project-options.ts";
-import { startS3, type RunningS3, type StartS3Options } from "../s3/server/start-s3.ts";
+import { projectS3Options } from "../s3/server.ts";
+import { startS3, type RunningS3, type StartS3Options } from "../s3/server.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import type { S3Summary } from "./summary.ts";
 

@@ -28,8 +28,10 @@ export interface GivenChecksum {
   readonly hex: string | null;
 }
 
-export function checksumsInHeaders(headers: { get(name: string): string | null }): GivenChecksum[] {
-  return givenChecksums((algorithm) => headers.get(checksumPrefix + algorithm));
+export function checksumsInHeaders(headers: {
+  get(name: string): string | null | undefined;
+}): GivenChecksum[] {
+  return givenChecksums((algorithm) => headers.get(checksumPrefix + algorithm) ?? null);
 }
 
 /** `ChecksumCRC32` and its relatives. */

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { S3Error } from "../s3/s3-error.ts";
-import { parseAuthorization } from "../s3/signature/authorization.ts";
+import { S3Error } from "../s3/s3-errors.ts";
+import { parseAuthorization, verifySignature } from "../s3/authorization.ts";
 import { presign, type SignedRequest } from "./signature.ts";
-import { verifySignature } from "../s3/signature/verify-signature.ts";
 
 const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
 const now = Date.UTC(2026, 10, 15, 12);

@@ -97,9 +97,16 @@ function malformed(): SyntaxError {
   return new SyntaxError("The document is not well-formed XML.");
 }
 
-export type XmlContent = string | number | boolean | null | XmlElements | readonly XmlContent[];
+export type XmlContent =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | XmlElements
+  | readonly XmlContent[];
 
-/** Elements by their names. A list is one element for each entry; `null` is no element. */
+/** Elements by their names. A list is one element for each entry; `null` and `undefined` are no element. */
 export interface XmlElements {
   readonly [name: string]: XmlContent;
 }
@@ -129,16 +136,16 @@ export function writeXml(
 /** Adds to one text: a list of 1,000 objects has 6,000 elements, and an array for each is slow. */
 function writeContent(content: XmlContent): string {
   if (typeof content === "string") return escapeText(content);
-  if (content === null) return "";
+  if (content === null || content === undefined) return "";
   if (typeof content !== "object") return String(content);
   let text = "";
   if (isList(content)) for (const each of content) text += writeContent(each);
-  else for (const name in content) text += writeElement(name, content[name] as XmlContent);
+  else for (const name in content) text += writeElement(name, content[name]);
   return text;
 }
 
 function writeElement(name: string, value: XmlContent): string {
-  if (value === null) return "";
+  if (value === null || value === undefined) return "";
   if (!isList(value)) return `<${name}>${writeContent(value)}</${name}>`;
   let text = "";
   for (const each of value) text += writeElement(name, each);

@@ -9,9 +9,12 @@ import type { ParsedWorkerOptions, Plugin } from "miniflare";
 import { observeRuntimesAt } from "../base/child-processes.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { UserError } from "../base/user-error.ts";
-import { StateFiles } from "../isolation/state-files.ts";
-import { stateFolders, type StateKind } from "../isolation/state-kinds.ts";
-import { StateServer } from "../isolation/state-server.ts";
+import {
+  StateFiles,
+  stateFolders,
+  type StateKind,
+  StateServer,
+} from "../testing/isolation/state-files.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 
 const pluginName = "isolation";

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ProjectS3 } from "../config/s3-table.ts";
 import type { BucketOptions } from "../config/store-buckets.ts";
-import type { RunningS3 } from "../s3/server/start-s3.ts";
+import type { RunningS3 } from "../s3/server.ts";
 
 export interface S3EndpointOptions extends ProjectS3 {
   /** The bindings of scripts to buckets. */
@@ -51,9 +51,6 @@ async function startServer(
   folder: string,
   { bindings, cors, ...options }: S3EndpointOptions,
 ): Promise<RunningS3> {
-  const [{ servedBuckets }, { serveFolder }] = await Promise.all([
-    import("../s3/server/project-options.ts"),
-    import("../s3/server/start-s3.ts"),
-  ]);
+  const { servedBuckets, serveFolder } = await import("../s3/server.ts");
   return serveFolder(folder, { ...options, buckets: servedBuckets(bindings, cors) });
 }

@@ -1,16 +1,92 @@
 /**
- * Which verb a request asks for. The deployed service decides by the method and by the presence of
- * parameters; operations that it knows and does not implement have their names in the answer.
+ * What a request is about, and which verb it asks for.
+ *
+ *     path style           http://localhost:8789/photos/a.jpg     bucket photos, key a.jpg
+ *     virtual-host style   http://photos.localhost:8789/a.jpg     the same
+ *
+ * The text of a request is taken as it is: a URL would collapse `.` and `..`, which belong to keys. The
+ * deployed service decides about the verb by the method and by the presence of parameters; operations
+ * that it knows and does not implement have their names in the answer.
  */
-import { S3Error } from "./s3-error.ts";
-import type { S3Request } from "./s3-request.ts";
+import { hostName } from "../base/host-rule.ts";
+import { parseQuery } from "../http/uri.ts";
+import { S3Error } from "./s3-errors.ts";
+import type { S3Request } from "./s3-message.ts";
 
-export type AccountVerb = "ListBuckets";
-export type NewBucketVerb = "CreateBucket";
+export interface RequestTarget extends Pick<S3Request, "bucketName" | "key" | "bucketUrl"> {
+  /** As the client has sent it. */
+  readonly path: string;
+  /** Without the question mark, as the client has sent it. */
+  readonly query: string;
+}
+
+/**
+ * @param target the request target of HTTP: a path with a query, or a whole URL
+ * @param hosts the configured hosts. The name before such a host, or before `localhost`, is a bucket
+ * @throws URIError for a bucket or a key that is not UTF-8 in percent-encoding
+ */
+export function parseTarget(target: string, host: string, hosts: readonly string[]): RequestTarget {
+  // A client that takes the server for a proxy sends the whole URL.
+  const local = encodeOctets(target).replace(/^http:\/\/[^/?]*/i, "");
+  const end = local.indexOf("?");
+  const path = end === -1 ? local : local.slice(0, end);
+  const query = end === -1 ? "" : local.slice(end + 1);
+  const rest = path.replace(/^\//, "");
+  const virtualBucket = bucketOfHost(host, hosts);
+  if (virtualBucket !== null) {
+    const key = decodeURIComponent(rest);
+    return { bucketName: virtualBucket, key, path, query, bucketUrl: `http://${host}` };
+  }
+  const [bucketText = ""] = rest.split("/", 1);
+  return {
+    bucketName: decodeURIComponent(bucketText),
+    key: decodeURIComponent(rest.slice(bucketText.length + 1)),
+    path,
+    query,
+    bucketUrl: `http://${host}/${bucketText}`,
+  };
+}
+
+/**
+ * The part of a host before a host of this server.
+ *
+ * @returns `null` for the host itself
+ */
+export function bucketOfHost(host: string, hosts: readonly string[]): string | null {
+  const name = hostName(host) ?? "";
+  if (hosts.includes(name)) return null;
+  const base = [...hosts, "localhost"].find((each) => name.endsWith(`.${each}`));
+  return base === undefined ? null : name.slice(0, -base.length - 1);
+}
+
+/** Octets beyond ASCII, which Node passes on as characters, in percent-encoding. */
+function encodeOctets(target: string): string {
+  return target.replace(
+    // oxlint-disable-next-line no-control-regex -- control characters are intended
+    /[^\u0000-\u007f]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** @throws URIError */
+export function parseParameters(query: string): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [name, value] of parseQuery(query)) {
+    if (!parameters.has(name)) parameters.set(name, value);
+  }
+  return parameters;
+}
+
+/** Verbs about a bucket that exists, or about an object in it. */
 export type BucketVerb =
+  | "AbortMultipartUpload"
+  | "CompleteMultipartUpload"
+  | "CopyObject"
+  | "CreateMultipartUpload"
   | "DeleteBucket"
   | "DeleteBucketCors"
   | "DeleteBucketLifecycle"
+  | "DeleteObject"
   | "DeleteObjects"
   | "GetBucketCors"
   | "GetBucketEncryption"
@@ -19,147 +95,132 @@ export type BucketVerb =
   | "GetBucketReplication"
   | "GetBucketTagging"
   | "GetBucketVersioning"
+  | "GetObject"
   | "GetObjectLockConfiguration"
   | "HeadBucket"
+  | "HeadObject"
   | "ListMultipartUploads"
   | "ListObjects"
   | "ListObjectsV2"
   | "ListObjectVersions"
-  | "PostObject"
-  | "PutBucketCors"
-  | "PutBucketLifecycle";
-export type ObjectVerb =
-  | "AbortMultipartUpload"
-  | "CompleteMultipartUpload"
-  | "CopyObject"
-  | "CreateMultipartUpload"
-  | "DeleteObject"
-  | "GetObject"
-  | "HeadObject"
   | "ListParts"
+  | "PutBucketCors"
+  | "PutBucketLifecycle"
   | "PutObject"
   | "UploadPart"
   | "UploadPartCopy";
-export type Verb = AccountVerb | NewBucketVerb | BucketVerb | ObjectVerb;
+export type Verb = "CreateBucket" | "ListBuckets" | BucketVerb;
 
 type RoutedRequest = Pick<S3Request, "method" | "bucketName" | "key" | "parameters" | "headers">;
 
 /** @throws S3Error for an operation that does not exist or is not implemented */
 export function routeRequest(request: RoutedRequest): Verb {
-  if (request.bucketName === null) return routeAccount(request);
-  return request.key === null ? routeBucket(request) : routeObject(request);
-}
-
-/** Parameters that may be in any request: those of a presigned URL, and the AWS SDK's name of the operation. */
-function isGeneralParameter(name: string): boolean {
-  return /^x-amz-/i.test(name) || name === "x-id";
-}
-
-const listBucketsParameters = new Set(["prefix", "max-buckets", "continuation-token"]);
-
-function routeAccount({ method, parameters }: RoutedRequest): Verb {
-  if (method !== "GET") throw new S3Error("RouteNotFound");
-  refuseParameters(parameters.names, listBucketsParameters, "ListBuckets");
+  if (request.bucketName !== "") {
+    return request.key === "" ? routeBucket(request) : routeObject(request);
+  }
+  if (request.method !== "GET") throw new S3Error("RouteNotFound");
+  refuseParameters(request, ["prefix", "max-buckets", "continuation-token"], "ListBuckets");
   return "ListBuckets";
 }
 
-type Subresources = Readonly<Record<string, Verb | { readonly refused: string }>>;
+/** Operations that are not implemented: the parameter, the methods, and the name after the method. */
+type RefusedOperation = readonly [parameter: string, methods: string, name: string];
 
-function refuse(
-  ...names: readonly (readonly [parameter: string, operation: string])[]
-): Subresources {
-  return Object.fromEntries(names.map(([name, refused]) => [name, { refused }]));
+const bucketRoutes = routeTable(
+  {
+    "DELETE cors": "DeleteBucketCors",
+    "DELETE lifecycle": "DeleteBucketLifecycle",
+    "GET cors": "GetBucketCors",
+    "GET encryption": "GetBucketEncryption",
+    "GET lifecycle": "GetBucketLifecycle",
+    "GET location": "GetBucketLocation",
+    "GET object-lock": "GetObjectLockConfiguration",
+    "GET replication": "GetBucketReplication",
+    "GET tagging": "GetBucketTagging",
+    "GET uploads": "ListMultipartUploads",
+    "GET versioning": "GetBucketVersioning",
+    "GET versions": "ListObjectVersions",
+    "PUT cors": "PutBucketCors",
+    "PUT lifecycle": "PutBucketLifecycle",
+  },
+  [
+    ["accelerate", "Get Put", "BucketAccelerateConfiguration"],
+    ["acl", "Get Put", "BucketAcl"],
+    ["analytics", "Get Put Delete", "BucketAnalyticsConfiguration"],
+    ["encryption", "Put Delete", "BucketEncryption"],
+    ["intelligent-tiering", "Get Put Delete", "BucketIntelligentTieringConfiguration"],
+    ["inventory", "Get Put Delete", "BucketInventoryConfiguration"],
+    ["logging", "Get Put", "BucketLogging"],
+    ["metrics", "Get Put Delete", "BucketMetricsConfiguration"],
+    ["notification", "Get Put", "BucketNotificationConfiguration"],
+    ["object-lock", "Put", "ObjectLockConfiguration"],
+    ["ownershipControls", "Get Put Delete", "BucketOwnershipControls"],
+    ["policy", "Get Put Delete", "BucketPolicy"],
+    // The deployed service doubles the word Get.
+    ["policyStatus", "Get", "GetBucketPolicyStatus"],
+    ["publicAccessBlock", "Get Put", "PublicAccessBlock"],
+    ["replication", "Put Delete", "BucketReplication"],
+    ["requestPayment", "Get Put", "BucketRequestPayment"],
+    ["tagging", "Put Delete", "BucketTagging"],
+    ["versioning", "Put", "BucketVersioning"],
+    ["website", "Get Put Delete", "BucketWebsite"],
+  ],
+);
+
+const objectRoutes = routeTable({}, [
+  ["acl", "Get Put", "ObjectAcl"],
+  ["attributes", "Get", "ObjectAttributes"],
+  ["legal-hold", "Get Put", "ObjectLegalHold"],
+  ["retention", "Get Put", "ObjectRetention"],
+  ["tagging", "Get Put", "ObjectTagging"],
+  ["torrent", "Get", "ObjectTorrent"],
+])
+  .set("POST restore", { refused: "RestoreObject" })
+  .set("POST select", { refused: "SelectObjectContent" });
+
+function routeTable(
+  verbs: Readonly<Record<string, Verb>>,
+  refused: readonly RefusedOperation[],
+): Map<string, Verb | { readonly refused: string }> {
+  const routes = new Map<string, Verb | { readonly refused: string }>(Object.entries(verbs));
+  for (const [parameter, methods, name] of refused) {
+    for (const method of methods.split(" ")) {
+      routes.set(`${method.toUpperCase()} ${parameter}`, { refused: method + name });
+    }
+  }
+  return routes;
 }
 
-const bucketGet: Subresources = {
-  uploads: "ListMultipartUploads",
-  location: "GetBucketLocation",
-  encryption: "GetBucketEncryption",
-  versioning: "GetBucketVersioning",
-  tagging: "GetBucketTagging",
-  "object-lock": "GetObjectLockConfiguration",
-  replication: "GetBucketReplication",
-  cors: "GetBucketCors",
-  lifecycle: "GetBucketLifecycle",
-  versions: "ListObjectVersions",
-  ...refuse(
-    ["accelerate", "GetBucketAccelerateConfiguration"],
-    ["acl", "GetBucketAcl"],
-    ["analytics", "GetBucketAnalyticsConfiguration"],
-    ["intelligent-tiering", "GetBucketIntelligentTieringConfiguration"],
-    ["inventory", "GetBucketInventoryConfiguration"],
-    ["logging", "GetBucketLogging"],
-    ["metrics", "GetBucketMetricsConfiguration"],
-    ["notification", "GetBucketNotificationConfiguration"],
-    ["ownershipControls", "GetBucketOwnershipControls"],
-    ["policy", "GetBucketPolicy"],
-    // The doubled word is the deployed service's.
-    ["policyStatus", "GetGetBucketPolicyStatus"],
-    ["publicAccessBlock", "GetPublicAccessBlock"],
-    ["requestPayment", "GetBucketRequestPayment"],
-    ["website", "GetBucketWebsite"],
-  ),
-};
+/** The first parameter that names a verb decides, wherever it stands. */
+function findRoute(
+  { method, parameters }: RoutedRequest,
+  routes: typeof bucketRoutes,
+): Verb | null {
+  for (const name of parameters.keys()) {
+    const found = routes.get(`${method} ${name}`);
+    if (typeof found === "string") return found;
+    if (found !== undefined) throw notImplemented(found.refused);
+  }
+  return null;
+}
 
-const bucketPut: Subresources = {
-  cors: "PutBucketCors",
-  lifecycle: "PutBucketLifecycle",
-  ...refuse(
-    ["accelerate", "PutBucketAccelerateConfiguration"],
-    ["acl", "PutBucketAcl"],
-    ["analytics", "PutBucketAnalyticsConfiguration"],
-    ["encryption", "PutBucketEncryption"],
-    ["intelligent-tiering", "PutBucketIntelligentTieringConfiguration"],
-    ["inventory", "PutBucketInventoryConfiguration"],
-    ["logging", "PutBucketLogging"],
-    ["metrics", "PutBucketMetricsConfiguration"],
-    ["notification", "PutBucketNotificationConfiguration"],
-    ["object-lock", "PutObjectLockConfiguration"],
-    ["ownershipControls", "PutBucketOwnershipControls"],
-    ["policy", "PutBucketPolicy"],
-    ["publicAccessBlock", "PutPublicAccessBlock"],
-    ["replication", "PutBucketReplication"],
-    ["requestPayment", "PutBucketRequestPayment"],
-    ["tagging", "PutBucketTagging"],
-    ["versioning", "PutBucketVersioning"],
-    ["website", "PutBucketWebsite"],
-  ),
-};
-
-const bucketDelete: Subresources = {
-  cors: "DeleteBucketCors",
-  lifecycle: "DeleteBucketLifecycle",
-  ...refuse(
-    ["analytics", "DeleteBucketAnalyticsConfiguration"],
-    ["encryption", "DeleteBucketEncryption"],
-    ["intelligent-tiering", "DeleteBucketIntelligentTieringConfiguration"],
-    ["inventory", "DeleteBucketInventoryConfiguration"],
-    ["metrics", "DeleteBucketMetricsConfiguration"],
-    ["ownershipControls", "DeleteBucketOwnershipControls"],
-    ["policy", "DeleteBucketPolicy"],
-    ["replication", "DeleteBucketReplication"],
-    ["tagging", "DeleteBucketTagging"],
-    ["website", "DeleteBucketWebsite"],
-  ),
-};
-
-function routeBucket({ method, parameters, headers }: RoutedRequest): Verb {
-  const { names } = parameters;
+function routeBucket(request: RoutedRequest): Verb {
+  const { method, parameters, headers } = request;
   switch (method) {
     case "HEAD":
       return "HeadBucket";
     case "GET":
-      return (
-        findSubresource(names, bucketGet) ?? routeList({ names, type: parameters.get("list-type") })
-      );
+      return findRoute(request, bucketRoutes) ?? routeList(request);
     case "PUT":
-      return routeMutation(names, bucketPut, "PUT", "CreateBucket");
+      return findRoute(request, bucketRoutes) ?? routeBareBucket(request, "CreateBucket");
     case "DELETE":
-      return routeMutation(names, bucketDelete, "DELETE", "DeleteBucket");
+      return findRoute(request, bucketRoutes) ?? routeBareBucket(request, "DeleteBucket");
     case "POST":
       if (parameters.has("delete")) return "DeleteObjects";
-      // Deviation: the deployed service refuses forms, and answers 200 to a signed POST.
-      if (isForm(headers)) return "PostObject";
+      if (/^multipart\/form-data\b/i.test(headers.get("content-type") ?? "")) {
+        throw notImplemented("PostObject");
+      }
+      // Deviation: the deployed service answers 200 to a signed POST.
       throw new S3Error(
         "PreconditionFailed",
         "Bucket POST must be of the enclosure-type multipart/form-data",
@@ -169,94 +230,40 @@ function routeBucket({ method, parameters, headers }: RoutedRequest): Verb {
   }
 }
 
-function isForm(headers: RoutedRequest["headers"]): boolean {
-  return /^multipart\/form-data\b/i.test(headers.get("content-type") ?? "");
-}
-
-/** The first parameter that names a verb decides, wherever it stands. */
-function findSubresource(names: readonly string[], subresources: Subresources): Verb | null {
-  for (const name of names) {
-    const found = Object.hasOwn(subresources, name) ? subresources[name] : undefined;
-    if (typeof found === "string") return found;
-    if (found !== undefined) throw notImplemented(found.refused);
-  }
-  return null;
-}
-
-function routeMutation(
-  names: readonly string[],
-  subresources: Subresources,
-  method: string,
-  bare: Verb,
-): Verb {
-  const found = findSubresource(names, subresources);
-  if (found !== null) return found;
-  const unknown = names.filter((name) => !isGeneralParameter(name)).map((name) => `"${name}"`);
-  if (unknown.length === 0) return bare;
+function routeBareBucket({ method, parameters }: RoutedRequest, verb: Verb): Verb {
+  const unknown = Array.from(parameters.keys()).filter((name) => !isGeneralParameter(name));
+  if (unknown.length === 0) return verb;
   throw new S3Error(
     "InvalidArgument",
-    `Unsupported search param(s) ${unknown.join(", ")} on a ${method} bucket route`,
+    `Unsupported search param(s) "${unknown.join('", "')}" on a ${method} bucket route`,
   );
 }
 
-const listParameters = new Set(["prefix", "delimiter", "marker", "max-keys", "encoding-type"]);
-const listV2Parameters = new Set([
-  "list-type",
-  "prefix",
-  "delimiter",
-  "continuation-token",
-  "start-after",
-  "max-keys",
-  "encoding-type",
-  "fetch-owner",
-]);
+const listParameters = ["prefix", "delimiter", "max-keys", "encoding-type"];
 
-function routeList({ names, type }: { names: readonly string[]; type: string | null }): Verb {
+function routeList(request: RoutedRequest): Verb {
+  const { parameters } = request;
+  const type = parameters.get("list-type");
   if (type === "2") {
-    refuseParameters(names, listV2Parameters, "ListObjectsV2");
+    const own = ["list-type", "continuation-token", "start-after", "fetch-owner"];
+    refuseParameters(request, [...listParameters, ...own], "ListObjectsV2");
     return "ListObjectsV2";
   }
-  if (type !== null) throw notImplemented(`ListObjectsV${type}`);
-  if (names.includes("continuation-token")) {
+  if (type !== undefined) throw notImplemented(`ListObjectsV${type}`);
+  if (parameters.has("continuation-token")) {
     throw new S3Error("InvalidArgument", "continuation-token not supported in ListObjects");
   }
-  refuseParameters(names, listParameters, "ListObjectsV1");
+  refuseParameters(request, [...listParameters, "marker"], "ListObjectsV1");
   return "ListObjects";
 }
 
-function refuseParameters(
-  names: readonly string[],
-  known: ReadonlySet<string>,
-  verb: string,
-): void {
-  const unknown = names.find((name) => !known.has(name) && !isGeneralParameter(name));
-  if (unknown !== undefined) throw notImplemented(`${verb} search parameter ${unknown}`);
-}
-
-const objectGet = refuse(
-  ["acl", "GetObjectAcl"],
-  ["attributes", "GetObjectAttributes"],
-  ["legal-hold", "GetObjectLegalHold"],
-  ["retention", "GetObjectRetention"],
-  ["tagging", "GetObjectTagging"],
-  ["torrent", "GetObjectTorrent"],
-);
-const objectPut = refuse(
-  ["acl", "PutObjectAcl"],
-  ["legal-hold", "PutObjectLegalHold"],
-  ["retention", "PutObjectRetention"],
-  ["tagging", "PutObjectTagging"],
-);
-const objectPost = refuse(["restore", "RestoreObject"], ["select", "SelectObjectContent"]);
-
 function routeObject(request: RoutedRequest): Verb {
   const { method, parameters, headers } = request;
-  const { names } = parameters;
   const hasUpload = parameters.has("uploadId");
-  const isCopy = headers.get("x-amz-copy-source") !== null;
+  const isCopy = headers.has("x-amz-copy-source");
   const partNumber = parameters.get("partNumber");
   // The routes of the deployed service accept text that looks like an integer; the verb checks it.
-  if (hasUpload && partNumber !== null && !/^ *-?\d*$/.test(partNumber)) {
+  if (hasUpload && partNumber !== undefined && !/^ *-?\d*$/.test(partNumber)) {
     throw new S3Error("RouteNotFound");
   }
   switch (method) {
@@ -265,21 +272,37 @@ function routeObject(request: RoutedRequest): Verb {
     case "GET":
       if (hasUpload) return "ListParts";
       if (parameters.has("uploads")) return "ListMultipartUploads";
-      return findSubresource(names, objectGet) ?? "GetObject";
+      return findRoute(request, objectRoutes) ?? "GetObject";
     case "PUT":
       // With an upload and without a number, the deployed service stores an object.
-      if (hasUpload && partNumber !== null) return isCopy ? "UploadPartCopy" : "UploadPart";
-      return findSubresource(names, objectPut) ?? (isCopy ? "CopyObject" : "PutObject");
+      if (hasUpload && partNumber !== undefined) return isCopy ? "UploadPartCopy" : "UploadPart";
+      return findRoute(request, objectRoutes) ?? (isCopy ? "CopyObject" : "PutObject");
     case "POST":
       if (hasUpload) return "CompleteMultipartUpload";
       if (parameters.has("uploads")) return "CreateMultipartUpload";
       // The deployed service stores the body of any other POST as an object.
-      return findSubresource(names, objectPost) ?? "PutObject";
+      return findRoute(request, objectRoutes) ?? "PutObject";
     case "DELETE":
       return hasUpload ? "AbortMultipartUpload" : "DeleteObject";
     default:
       throw new S3Error("RouteNotFound");
   }
+}
+
+function refuseParameters(
+  { parameters }: RoutedRequest,
+  known: readonly string[],
+  verb: string,
+): void {
+  const unknown = Array.from(parameters.keys()).find(
+    (name) => !known.includes(name) && !isGeneralParameter(name),
+  );
+  if (unknown !== undefined) throw notImplemented(`${verb} search parameter ${unknown}`);
+}
+
+/** Parameters that may be in any request: those of a presigned URL, and the AWS SDK's name of the operation. */
+export function isGeneralParameter(name: string): boolean {
+  return /^x-amz-/i.test(name) || name === "x-id";
 }
 
 function notImplemented(name: string): S3Error {

@@ -8,8 +8,7 @@
  */
 import { delay, neverContinue } from "../store/client/failure.ts";
 import { isNone, type BindingCall, type BindingKind, type PlannedCall } from "./binding-call.ts";
-import { errorOf } from "./binding-error.ts";
-import type { InjectedBindingFault } from "./binding-fault.ts";
+import { errorOf, type InjectedBindingFault } from "./binding-fault.ts";
 import type { PoolSession } from "./pool-session.ts";
 
 /** What the calls need of the test runner. */

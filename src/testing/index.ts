@@ -3,24 +3,28 @@
  * calls and contents of the store, and for DNS. The end of a test undoes what the test did here.
  */
 import { expect } from "vitest";
-import type { AnyCall } from "./any-call.ts";
-import { callMatchers, type CallMatchers } from "./call-matchers.ts";
-import { queryMatchers, type QueryMatchers } from "./query-matchers.ts";
+import {
+  callMatchers,
+  queryMatchers,
+  type AnyCall,
+  type CallMatchers,
+  type QueryMatchers,
+} from "./matchers.ts";
 import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
 export type { Call, CallMethod } from "../store/core/fault.ts";
 export type { Duration } from "../base/duration.ts";
 export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/fault.ts";
-export type { AnyCall } from "./any-call.ts";
+export type { AnyCall } from "./matchers.ts";
 export type { BindingCall, BindingKind } from "./binding-call.ts";
-export type { BindingFaultEffect } from "./binding-error.ts";
+export type { BindingFaultEffect } from "./binding-fault.ts";
 export type { BindingFaultTarget, InjectedBindingFault } from "./binding-fault.ts";
-export type { CallDetails, CallMatchers } from "./call-matchers.ts";
+export type { CallDetails, CallMatchers } from "./matchers.ts";
 export type { BrokenSignature, TestRecord } from "./dns-zones.ts";
-export type { DnsFault, DnsFaultTarget, NotifyFaultTarget } from "./dns-faults.ts";
-export type { DnsQuery, QueryDetails, QueryMatchers } from "./query-matchers.ts";
-export type { PresentedObject } from "./presented-object.ts";
+export type { DnsFault, DnsFaultTarget, NotifyFaultTarget } from "./dns-zones.ts";
+export type { DnsQuery, QueryDetails, QueryMatchers } from "./matchers.ts";
+export type { PresentedObject } from "./test-runtime.ts";
 export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-runtime.ts";
 
 declare module "vitest" {

@@ -69,9 +69,9 @@ export class IsolationLayers {
   get #isolated(): Partial<Controls> {
     const { store, dns, state } = this.#controls;
     return {
-      ...(this.#isolates("store") && { store }),
-      ...(this.#isolates("dns") && dns !== undefined && { dns }),
-      ...(state !== undefined && { state }),
+      store: this.#isolates("store") ? store : undefined,
+      dns: this.#isolates("dns") ? dns : undefined,
+      state,
     };
   }
 }

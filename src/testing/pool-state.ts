@@ -11,12 +11,17 @@ import { env } from "cloudflare:workers";
 import type { CallObserver } from "../store/client/bucket-calls.ts";
 import { describeCall, type Call } from "../store/core/fault.ts";
 import { faultOf, outcomeIn } from "../store/client/message.ts";
-import type { AnyCall } from "./any-call.ts";
 import { describePlannedCall, type BindingKind } from "./binding-call.ts";
 import { BindingCalls } from "./binding-calls.ts";
-import { controlBinding, findControls, stateBinding } from "./controls.ts";
+import {
+  controlBinding,
+  findControls,
+  stateBinding,
+  StateControl,
+  type StateService,
+} from "./controls.ts";
+import type { AnyCall } from "./matchers.ts";
 import { PoolSession } from "./pool-session.ts";
-import { StateControl, type StateService } from "./state-control.ts";
 import { TestRuntime } from "./test-runtime.ts";
 import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
 

@@ -4,7 +4,9 @@
  * The class is the same for tests beside the script in workerd (`ledge/test`, `index.ts`) and for
  * tests in Node (`node.ts`).
  */
+import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
+  type FixtureObject,
   type SeedObject,
   type Call,
   describeFaults,
@@ -17,17 +19,15 @@ import {
   type InjectedFault,
 } from "../store/core/fault.ts";
 import type { StoreHTTPMetadata, StoreStorageClass } from "../types/store.ts";
-import type { Controls } from "./controls.ts";
-import { DnsZones } from "./dns-zones.ts";
-import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
   describeBindingFault,
   type BindingFaultOptions,
   type BindingFaultTarget,
   type InjectedBindingFault,
 } from "./binding-fault.ts";
+import type { Controls } from "./controls.ts";
+import { DnsZones } from "./dns-zones.ts";
 import { IsolationLayers } from "./isolation-layers.ts";
-import { presentObject, type PresentedObject } from "./presented-object.ts";
 
 /** The name of a bucket, or its binding. */
 export type BucketReference = string | object;
@@ -39,6 +39,14 @@ export interface DescribedValue {
   httpMetadata?: StoreHTTPMetadata;
   customMetadata?: Record<string, string>;
   storageClass?: StoreStorageClass;
+}
+
+/** An object as assertions and inline snapshots show it: readable, and the same in every run. */
+export interface PresentedObject {
+  /** The content as text, or a description of bytes that are not text */
+  readonly content: string;
+  readonly httpMetadata: Record<string, string>;
+  readonly customMetadata: Record<string, string>;
 }
 
 /** The size of one call of `seed`. */
@@ -255,7 +263,7 @@ async function toSeedObject(key: string, value: SeedValue): Promise<SeedObject> 
     bytes: await toBytes(value.value),
     http: { ...http, ...(cacheExpiry !== undefined && { cacheExpiry: cacheExpiry.getTime() }) },
     custom: customMetadata ?? {},
-    ...(storageClass !== undefined && { storageClass }),
+    storageClass,
   };
 }
 
@@ -270,4 +278,41 @@ async function toBytes(value: Exclude<SeedValue, DescribedValue>): Promise<Uint8
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
   }
   return new Uint8Array(await value.arrayBuffer());
+}
+
+/** Of longer text, only the beginning and the size are shown. */
+const textLengthMax = 2000;
+
+export function presentObject({ bytes, http, custom }: FixtureObject): PresentedObject {
+  const { cacheExpiry, ...fields } = http;
+  return {
+    content: presentBytes(bytes),
+    httpMetadata: {
+      ...fields,
+      ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry).toISOString() }),
+    },
+    customMetadata: { ...custom },
+  };
+}
+
+function presentBytes(bytes: Uint8Array): string {
+  const text = decodeText(bytes);
+  if (text === null) {
+    const start = Array.from(bytes.subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0"));
+    return `<${bytes.length} bytes: ${start.join(" ")}${bytes.length > 8 ? " …" : ""}>`;
+  }
+  return text.length <= textLengthMax
+    ? text
+    : `${text.slice(0, textLengthMax)}… <${bytes.length} bytes>`;
+}
+
+function decodeText(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    // Control characters other than white space: the bytes are UTF-8 by chance.
+    // oxlint-disable-next-line no-control-regex
+    return /[\u0000-\u0008\u000e-\u001f]/.test(text) ? null : text;
+  } catch {
+    return null;
+  }
 }

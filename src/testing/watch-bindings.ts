@@ -8,7 +8,6 @@
 import { planCall, planSql, type BindingKind, type PlannedCall } from "./binding-call.ts";
 import type { BindingCalls } from "./binding-calls.ts";
 import type { BindingKinds } from "./binding-fault.ts";
-import { watchStub, type Stub } from "./watch-stub.ts";
 
 interface Owner {
   readonly kind: BindingKind;
@@ -68,19 +67,13 @@ class BindingWatch {
     switch (owner.kind) {
       case "kv":
         return this.#patchOnce(object, {
-          get: this.#keyed("get"),
-          getWithMetadata: this.#keyed("getWithMetadata"),
-          put: this.#keyed("put"),
-          delete: this.#keyed("delete"),
-          list: this.#listed(),
+          ...this.#observed(["get", "getWithMetadata", "put", "delete"], keyed),
+          ...this.#observed(["list"], listed),
         });
       case "r2":
         return this.#patchOnce(object, {
-          head: this.#keyed("head"),
-          get: this.#keyed("get"),
-          put: this.#keyed("put"),
-          delete: this.#keyed("delete"),
-          list: this.#listed(),
+          ...this.#observed(["head", "get", "put", "delete"], keyed),
+          ...this.#observed(["list"], listed),
           createMultipartUpload: this.#createsUpload,
           resumeMultipartUpload: this.#derived((upload, bucket, [key]) =>
             this.#addUpload(upload, { ...bucket, key: String(key) }),
@@ -96,72 +89,61 @@ class BindingWatch {
 
   /** All caches share the methods. */
   addCaches(cache: object): void {
-    const cached =
-      (method: string): Wrap =>
-      (original) =>
-        this.#wrap(
-          original,
-          (owner, [request]) => planCall(owner, method, [urlOf(request)]),
-          cacheOwner,
-        );
-    this.#patchOnce(cache, {
-      match: cached("match"),
-      put: cached("put"),
-      delete: cached("delete"),
-    });
+    const owner: Owner = { kind: "cache", binding: cachesBinding };
+    this.#patchOnce(
+      cache,
+      this.#observed(
+        ["match", "put", "delete"],
+        (each, method, [request]) => {
+          const url = request instanceof Request ? request.url : String(request);
+          return planCall(each, method, [url]);
+        },
+        owner,
+      ),
+    );
   }
 
   #addUpload(upload: object, owner: Owner): void {
     this.#owners.set(upload, owner);
-    const part =
-      (method: string): Wrap =>
-      (original) =>
-        this.#wrap(original, (each) => planCall(each, method, [each.key ?? ""]));
-    this.#patchOnce(upload, {
-      uploadPart: part("uploadPart"),
-      complete: part("complete"),
-      abort: part("abort"),
-    });
+    this.#patchOnce(
+      upload,
+      this.#observed(["uploadPart", "complete", "abort"], (each, method) =>
+        planCall(each, method, [each.key ?? ""]),
+      ),
+    );
   }
 
   #addDatabase(database: object): void {
-    const prepare = this.#derived((statement, owner, [sql]) =>
-      this.#addStatement(statement, { ...owner, sql: String(sql) }),
-    );
-    const batch: Wrap = (original) =>
-      this.#wrap(original, (owner, [statements]) =>
-        planSql(
+    const statements = {
+      prepare: this.#derived((statement, owner, [sql]) =>
+        this.#addStatement(statement, { ...owner, sql: String(sql) }),
+      ),
+      ...this.#observed(["batch"], (owner, method, [batch]) => {
+        // D1 says what is wrong with other values.
+        const all = Array.isArray(batch) ? (batch as object[]) : [];
+        return planSql(
           owner,
-          "batch",
-          // D1 says what is wrong with other values.
-          Array.isArray(statements)
-            ? statements.map((each) => this.#owners.get(each as object)?.sql ?? "")
-            : [],
-        ),
-      );
+          method,
+          all.map((each) => this.#owners.get(each)?.sql ?? ""),
+        );
+      }),
+    };
     this.#patchOnce(database, {
-      prepare,
-      batch,
-      exec: (original) =>
-        this.#wrap(original, (owner, [sql]) => planSql(owner, "exec", [String(sql)])),
+      ...statements,
+      ...this.#observed(["exec"], (owner, method, [sql]) => planSql(owner, method, [String(sql)])),
       withSession: this.#derived((session, owner) => {
         this.#owners.set(session, owner);
-        this.#patchOnce(session, { prepare, batch });
+        this.#patchOnce(session, statements);
       }),
     });
   }
 
   #addStatement(statement: object, owner: Owner): void {
     this.#owners.set(statement, owner);
-    const queried =
-      (method: string): Wrap =>
-      (original) =>
-        this.#wrap(original, (each) => planSql(each, method, [each.sql ?? ""]));
     this.#patchOnce(statement, {
-      first: queried("first"),
-      run: queried("run"),
-      all: queried("all"),
-      raw: queried("raw"),
+      ...this.#observed(["first", "run", "all", "raw"], (each, method) =>
+        planSql(each, method, [each.sql ?? ""]),
+      ),
       bind: this.#derived((bound, each) => this.#owners.set(bound, each)),
     });
   }
@@ -180,16 +162,8 @@ class BindingWatch {
     });
   }
 
-  /** Observes a method of a binding whose first argument is a key, or several keys. */
-  #keyed(method: string): Wrap {
-    return (original) =>
-      this.#wrap(original, (owner, [given]) =>
-        planCall(owner, method, Array.isArray(given) ? given.map(String) : [String(given)]),
-      );
-  }
-
   readonly #createsUpload: Wrap = (original) => {
-    const observed = this.#keyed("createMultipartUpload")(original);
+    const observed = this.#wrap(original, "createMultipartUpload", keyed);
     return async (bucket, args) => {
       const upload = (await observed(bucket, args)) as object;
       const owner = this.#owners.get(bucket);
@@ -197,14 +171,6 @@ class BindingWatch {
       return upload;
     };
   };
-
-  #listed(): Wrap {
-    return (original) =>
-      this.#wrap(original, (owner, [options]) => {
-        const { prefix } = (options ?? {}) as { prefix?: string | null };
-        return planCall(owner, "list", [prefix ?? ""]);
-      });
-  }
 
   /** Adds what a synchronous method returns: a statement, a session, an upload. */
   #derived(add: (object: object, owner: Owner, args: readonly unknown[]) => void): Wrap {
@@ -216,17 +182,22 @@ class BindingWatch {
     };
   }
 
+  #observed(methods: readonly string[], plan: Plan, ownerOfOthers?: Owner): Record<string, Wrap> {
+    return Object.fromEntries(
+      methods.map((method) => [
+        method,
+        (original) => this.#wrap(original, method, plan, ownerOfOthers),
+      ]),
+    );
+  }
+
   /** @param ownerOfOthers of objects that are not known; without it they are left alone */
-  #wrap(
-    original: Method,
-    plan: (owner: Owner, args: readonly unknown[]) => PlannedCall,
-    ownerOfOthers?: Owner,
-  ): Wrapped {
+  #wrap(original: Method, method: string, plan: Plan, ownerOfOthers?: Owner): Wrapped {
     return (target, args) => {
       const owner = this.#owners.get(target) ?? ownerOfOthers;
       if (owner === undefined) return original.apply(target, args);
       const execute = () => original.apply(target, args) as Promise<unknown>;
-      return this.#calls.run(plan(owner, args), execute);
+      return this.#calls.run(plan(owner, method, args), execute);
     };
   }
 
@@ -248,9 +219,86 @@ class BindingWatch {
 
 type Wrapped = (target: object, args: unknown[]) => unknown;
 type Wrap = (original: Method) => Wrapped;
+type Plan = (owner: Owner, method: string, args: readonly unknown[]) => PlannedCall;
 
-const cacheOwner: Owner = { kind: "cache", binding: cachesBinding };
+/** A call whose first argument is a key, or several keys. */
+function keyed(owner: Owner, method: string, [given]: readonly unknown[]): PlannedCall {
+  return planCall(owner, method, Array.isArray(given) ? given.map(String) : [String(given)]);
+}
 
-function urlOf(request: unknown): string {
-  return request instanceof Request ? request.url : String(request);
+function listed(owner: Owner, method: string, [options]: readonly unknown[]): PlannedCall {
+  const { prefix } = (options ?? {}) as { prefix?: string | null };
+  return planCall(owner, method, [prefix ?? ""]);
+}
+
+interface Stub {
+  readonly id: { toString(): string };
+  readonly name?: string;
+  readonly [method: string]: unknown;
+}
+
+type RpcMethod = (...args: never[]) => unknown;
+
+/** `connect` returns a socket, and the others are of every object. */
+const unwatchedNames: ReadonlySet<string> = new Set([
+  "connect",
+  ...Object.getOwnPropertyNames(Object.prototype),
+]);
+
+/**
+ * A stub of a Durable Object has no methods: the runtime makes each of them when a script names it. So the
+ * prototype of the stub is replaced by a proxy, and calls go to a second stub of the same object, whose
+ * prototype is the runtime's own. The first stub stays an object of the runtime, which can be passed on.
+ *
+ * @param inner another stub of the same object
+ */
+function watchStub(
+  stub: Stub,
+  inner: Stub,
+  binding: Pick<PlannedCall, "kind" | "binding">,
+  calls: BindingCalls,
+): Stub {
+  const key = stub.name ?? stub.id.toString();
+  const methods = new Proxy(Object.create(Object.getPrototypeOf(stub) as object) as object, {
+    get(target, name, receiver) {
+      if (typeof name === "symbol" || unwatchedNames.has(name)) {
+        return Reflect.get(target, name, receiver) as unknown;
+      }
+      const method = inner[name];
+      if (typeof method !== "function") return method;
+      const call = planCall(binding, name, [key]);
+      return watchMethod(method as RpcMethod, inner, (execute, args) => {
+        if (name !== "fetch") return calls.runRpc(call, execute);
+        return isOfPool(args) ? execute() : calls.run(call, execute);
+      });
+    },
+  });
+  return Object.setPrototypeOf(stub, methods) as Stub;
+}
+
+/** A proxy, because `stub.property` is also a promise, and the start of a path. */
+function watchMethod(
+  method: RpcMethod,
+  stub: Stub,
+  run: (execute: () => PromiseLike<unknown>, args: readonly unknown[]) => unknown,
+): RpcMethod {
+  return new Proxy(method, {
+    get(target, property) {
+      const part = Reflect.get(target, property, target) as unknown;
+      const isOfPromise = ["then", "catch", "finally"].includes(property as string);
+      return isOfPromise && typeof part === "function" ? (part.bind(target) as unknown) : part;
+    },
+    apply: (target, _, args: unknown[]) =>
+      run(() => Reflect.apply(target, stub, args) as PromiseLike<unknown>, args),
+  });
+}
+
+/** The pool reaches into objects by requests with a mark of its own: `runInDurableObject()`. */
+function isOfPool([, init]: readonly unknown[]): boolean {
+  const { cf } = (init ?? {}) as { cf?: unknown };
+  return (
+    typeof cf === "object" &&
+    cf !== null &&
+    Object.keys(cf).some((name) => name.startsWith("vitestPoolWorkers"))
+  );
 }

@@ -13,9 +13,10 @@ import {
   randomBytes,
   X509Certificate,
 } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateFolder } from "../base/private-files.ts";
+import { rootCertificates } from "node:tls";
+import { readOrMakeFile } from "../base/private-files.ts";
 import { certifyAuthority, certifyServer, type KeyPair } from "./certificate.ts";
 
 const dayMilliseconds = 86_400_000;
@@ -65,8 +66,8 @@ export class Authority {
    * is made.
    */
   static open(folder: string, names: readonly string[], now: Date): Authority {
-    makePrivateFolder(folder);
-    const path = join(folder, "authority.json");
+    const name = "authority.json";
+    const path = join(folder, name);
     const certificatePath = join(folder, "authority.pem");
     const text = readText(path);
     const old = parse(text);
@@ -75,8 +76,7 @@ export class Authority {
       // A file that cannot be read as an authority is replaced as well. Where there was no file, a
       // process that has started at the same time may have made it meanwhile.
       if (text !== null) rmSync(path, { force: true });
-      publish(path, JSON.stringify(make(names, now)));
-      stored = parse(readText(path));
+      stored = parse(readOrMakeFile({ folder, name }, () => JSON.stringify(make(names, now))));
       if (stored === null) throw new Error(`Cannot read the authority in ${path}`);
     }
     if (readText(certificatePath) !== stored.certificate) {
@@ -168,21 +168,6 @@ function readText(path: string): string | null {
   }
 }
 
-/** Writes a file that appears whole. A file that another process has published meanwhile stays. */
-function publish(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  try {
-    linkSync(temporary, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    // The file system has no links.
-    renameSync(temporary, path);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
 function newKeys(): KeyPair {
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
@@ -201,4 +186,23 @@ function newSerial(): Uint8Array {
 
 function startOf(now: Date): Date {
   return new Date(now.getTime() - clockMilliseconds);
+}
+
+/** Where systems keep all authorities in one file: Debian, Fedora, openSUSE, Alpine and macOS. */
+const bundlePaths = [
+  "/etc/ssl/certs/ca-certificates.crt",
+  "/etc/pki/tls/certs/ca-bundle.crt",
+  "/etc/ssl/ca-bundle.pem",
+  "/etc/ssl/cert.pem",
+];
+
+/** The file with all authorities; `null` on a system without such a file. */
+export function systemBundlePath(): string | null {
+  return bundlePaths.find((path) => existsSync(path)) ?? null;
+}
+
+/** PEM: the authorities of the system, or those of Node. */
+export function systemCertificates(): string {
+  const path = systemBundlePath();
+  return path === null ? `${rootCertificates.join("\n")}\n` : readFileSync(path, "utf8");
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { parseFaultSpec } from "../../src/config/fault-spec.ts";
 import { queryFaultKinds } from "../../src/dns/fault/query-fault.ts";
-import { DnsFaults } from "../../src/testing/dns-faults.ts";
+import { DnsFaults } from "../../src/testing/dns-zones.ts";
 import { write } from "../support/dev-process.ts";
 import { temporaryFolder } from "../support/store.ts";
 

@@ -45,6 +45,12 @@ describe("a signature", () => {
   });
 });
 
+it("a form of a browser is not implemented", async () => {
+  const headers = { "content-type": "multipart/form-data; boundary=x" };
+  const form = { method: "POST", target: "/photos", headers, body: "--x--", isAnonymous: true };
+  expect(await s3.client.send(form)).toMatchObject({ status: 501, code: "NotImplemented" });
+});
+
 describe("a part", () => {
   it("that is too large or that ends halfway is not kept", async () => {
     const made = await s3.client.send({ method: "POST", target: "/photos/key?uploads" });

@@ -5,8 +5,16 @@
  * `src/tls/authority.ts` are.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { certify, certifyServer, extension, keyIdentifier } from "../../src/tls/certificate.ts";
-import { bitString, boolean, octetString, sequence } from "../../src/tls/der.ts";
+import {
+  certify,
+  certifyServer,
+  extension,
+  keyIdentifier,
+  bitString,
+  boolean,
+  octetString,
+  sequence,
+} from "../../src/tls/certificate.ts";
 
 export interface PrivateAuthority {
   /** PEM. */

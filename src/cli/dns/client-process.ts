@@ -18,7 +18,7 @@ import { ApiPort } from "../../dns/server/api-port.ts";
 import { httpsSocketPath } from "../../dns/server/companion.ts";
 import { openAuthority } from "../../dns/server/api-port.ts";
 import { ConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
-import { systemBundlePath, systemCertificates } from "../../tls/system-certificates.ts";
+import { systemBundlePath, systemCertificates } from "../../tls/authority.ts";
 import { printRemark } from "../output.ts";
 import { withTemporaryPath } from "../run.ts";
 

@@ -2,9 +2,9 @@
 import { pluginFolder, stateFolder } from "../../state/folder.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
-import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
-import { findServer } from "../../s3/server/server-record.ts";
-import { defaultPort } from "../../s3/server/start-s3.ts";
+import { readOrMakeCredentials } from "../../s3/state-files.ts";
+import { findServer } from "../../s3/state-files.ts";
+import { defaultPort } from "../../s3/state-files.ts";
 import {
   configSelection,
   projectOptions,

@@ -2,7 +2,7 @@
  * Copies an object within a bucket or to another bucket. A file whose checksums are known is copied
  * without a read (`ClientBucket.copy`).
  */
-import { algorithmsOf } from "../../s3/verb/copied-content.ts";
+import { algorithmsOf } from "../../s3/verbs/copy-verbs.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
 import { requireSameKey } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";

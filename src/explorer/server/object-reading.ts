@@ -1,8 +1,11 @@
 /** `GET` and `HEAD` of the content of an object: the whole content, a range, or "not modified". */
-import { failedStatus, parseConditions, parseIfRange } from "../../s3/condition-headers.ts";
-import { parseRange } from "../../s3/range-header.ts";
-import { S3Error } from "../../s3/s3-error.ts";
-import type { S3Headers } from "../../s3/s3-request.ts";
+import {
+  failedStatus,
+  parseConditions,
+  parseIfRange,
+  parseRange,
+} from "../../s3/condition-headers.ts";
+import { S3Error } from "../../s3/s3-errors.ts";
 import type { RangeRequest } from "../../store/core/byte-range.ts";
 import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
 import { requireSameKey } from "../../store/core/metadata.ts";
@@ -51,11 +54,15 @@ export async function readContent(call: ExplorerCall): Promise<ExplorerResponse>
   };
 }
 
+interface RequestHeaders {
+  get(name: string): string | undefined;
+}
+
 interface ContentRequest {
   readonly key: string;
   readonly range: RangeRequest | null;
   readonly conditions: Conditional | undefined;
-  readonly headers: S3Headers;
+  readonly headers: RequestHeaders;
 }
 
 type Opened =
@@ -70,11 +77,7 @@ async function openContent(
   // The bucket decides by `If-Range`, so the range is that of the version which the browser has.
   const ifRange = range === null ? undefined : parseIfRange(headers);
   const onlyIf = ifRange ?? conditions;
-  const opened = await bucket.get({
-    key,
-    ...(range !== null && { range }),
-    ...(onlyIf !== undefined && { onlyIf }),
-  });
+  const opened = await bucket.get({ key, range: range ?? undefined, onlyIf });
   if (opened === null) return null;
   if (opened.status === "condition failed") {
     return ifRange === undefined
@@ -114,9 +117,9 @@ async function unsatisfiable(bucket: ClientBucket, key: string): Promise<Explore
 }
 
 /** A header that names no range, or several, is ignored (RFC 9110 section 14.2). */
-function readRange(headers: S3Headers): RangeRequest | null {
+function readRange(headers: RequestHeaders): RangeRequest | null {
   const text = headers.get("range");
-  if (text === null) return null;
+  if (text === undefined) return null;
   try {
     return parseRange(text);
   } catch (error) {
@@ -125,7 +128,7 @@ function readRange(headers: S3Headers): RangeRequest | null {
   }
 }
 
-function readConditions(headers: S3Headers): Conditional | undefined {
+function readConditions(headers: RequestHeaders): Conditional | undefined {
   try {
     return parseConditions(headers);
   } catch (error) {
@@ -134,12 +137,6 @@ function readConditions(headers: S3Headers): Conditional | undefined {
   }
 }
 
-function headersOf({ headers }: ExplorerCall): S3Headers {
-  return {
-    get: (name) => {
-      const value = headers[name];
-      return value === undefined ? null : String(value);
-    },
-    withPrefix: () => [],
-  };
+function headersOf({ headers }: ExplorerCall): RequestHeaders {
+  return { get: (name) => headers[name]?.toString() };
 }

@@ -138,7 +138,7 @@ interface Sender {
 }
 
 /** What a bucket object does for its clients, over RPC. */
-export interface BucketMethods extends Rpc.DurableObjectBranded {
+interface BucketMethods extends Rpc.DurableObjectBranded {
   /**
    * Executes operations in order. Their writes are durable when the answer arrives.
    *

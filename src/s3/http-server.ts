@@ -1,0 +1,263 @@
+/**
+ * The HTTP server of the S3-compatible API: reads and verifies requests, and sends responses.
+ *
+ * Node passes on request targets as they are, and lets the server answer `Expect: 100-continue`. The
+ * answer is sent when a verb begins to read the body: a request that is refused does not upload.
+ */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { describeRefusal, loopbackOnly, refuseRequest } from "../base/host-rule.ts";
+import { createServer } from "../base/node-http.ts";
+import type { S3Credentials } from "../http/signature.ts";
+import { ConnectionLostError } from "../store/core/fault.ts";
+import type { OpenContent } from "../store/node/client-bucket.ts";
+import { answerRequest } from "./answer.ts";
+import { parseAuthorization, verifySignature } from "./authorization.ts";
+import { RequestBody } from "./request-body.ts";
+import { S3Error } from "./s3-errors.ts";
+import { errorResponse, type S3Request, type S3Response, type S3Service } from "./s3-message.ts";
+import { bucketOfHost, parseParameters, parseTarget } from "./route.ts";
+
+/** 8 KiB of metadata in percent-encoding, and a presigned URL. */
+const headerBytesMax = 64 * 1024;
+/** A client that sends nothing for so long in the middle of a request is gone. */
+const idleMilliseconds = 5 * 60_000;
+/** AWS SDKs keep connections for less. A connection that the server closes first fails a request. */
+const keepAliveMilliseconds = 65_000;
+
+/** What the server serves, and to whom. */
+export interface ServedStore extends S3Service {
+  readonly credentials: S3Credentials;
+  /** Names and addresses besides loopback, in the form of `hostName()`. */
+  readonly hosts: readonly string[];
+}
+
+/** A server that does not listen yet. */
+export function createS3Server(served: ServedStore): Server {
+  const server = createServer({
+    maxHeaderSize: headerBytesMax,
+    keepAliveTimeout: keepAliveMilliseconds,
+    // A large upload takes longer than any limit. `idleMilliseconds` ends one that stands still.
+    requestTimeout: 0,
+    noDelay: true,
+  });
+  server.timeout = idleMilliseconds;
+  // Not after the end, which breaks off the requests in flight.
+  const onError = (error: unknown): void => {
+    if (server.listening) served.onError(error);
+  };
+  const handle = (message: IncomingMessage, response: ServerResponse): void => {
+    void handleMessage(message, response, { ...served, onError });
+  };
+  server.on("request", handle);
+  server.on("checkContinue", handle);
+  // S3 ignores expectations other than 100-continue, which RFC 9110 section 10.1.1 allows. Without
+  // this listener, Node answers 417.
+  server.on("checkExpectation", handle);
+  return server;
+}
+
+async function handleMessage(
+  message: IncomingMessage,
+  response: ServerResponse,
+  served: ServedStore,
+): Promise<void> {
+  // The client may go away at any time.
+  message.on("error", () => {});
+  response.on("error", () => {});
+  const { expect: expectation } = message.headers;
+  let isBodyRead = false;
+  const onBody = (): void => {
+    isBodyRead = true;
+    if (/\b100-continue\b/i.test(expectation ?? "")) response.writeContinue();
+  };
+  try {
+    const { headers, ...answer } = await answerMessage(message, served, onBody);
+    const expectsContinue = expectation !== undefined && !isBodyRead;
+    const ownHeaders = {
+      "x-amz-request-id": randomUUID(),
+      // The client does not send its body, which would be taken for the next request.
+      ...(expectsContinue && { connection: "close" }),
+    };
+    const isHead = message.method === "HEAD";
+    await sendResponse(response, { ...answer, headers: { ...headers, ...ownHeaders } }, isHead);
+    // What the verb has not read of the body would be taken for the next request.
+    if (!message.complete) message.resume();
+  } catch (error) {
+    if (!(error instanceof ConnectionLostError)) served.onError(error);
+    response.destroy();
+  }
+}
+
+async function answerMessage(
+  message: IncomingMessage,
+  served: ServedStore,
+  onBody: () => void,
+): Promise<S3Response> {
+  let request: S3Request;
+  try {
+    request = readRequest(message, served, onBody);
+  } catch (error) {
+    return errorResponse(error);
+  }
+  return answerRequest(request, served);
+}
+
+/**
+ * Reads and verifies everything but the body.
+ *
+ * @param onBody is called when the body is read, before its first byte
+ * @throws S3Error, URIError
+ */
+function readRequest(
+  message: IncomingMessage,
+  { hosts, credentials }: ServedStore,
+  onBody: () => void,
+): S3Request {
+  const headers = readHeaders(message.rawHeaders);
+  const host = headers.get("host") ?? "";
+  refuseHost(host, hosts);
+  const method = message.method as string;
+  const { path, query, ...target } = parseTarget(message.url as string, host, hosts);
+  const signed = { method, path, query, headers };
+  // A browser sends a preflight without a signature.
+  const authorization = method === "OPTIONS" ? null : parseAuthorization(signed, Date.now());
+  const signing =
+    authorization === null ? null : verifySignature(signed, authorization, credentials);
+  const parameters = parseParameters(query);
+  if (authorization?.isPresigned === true) addHoistedHeaders(headers, parameters);
+  const payload = authorization?.payload ?? null;
+  const source = readBody(message, onBody);
+  const body = new RequestBody({ headers, payload, signing, source });
+  return { method, ...target, parameters, headers, isAnonymous: authorization === null, body };
+}
+
+/**
+ * Only the host is checked, and not the origin: a page of another origin cannot sign a request, and
+ * what needs no signature is public. The CORS rules of the bucket decide what the page may read.
+ */
+function refuseHost(host: string, hosts: readonly string[]): void {
+  if (bucketOfHost(host, hosts) !== null) return;
+  const head = { method: "", host, origin: null, requestedMethod: null };
+  const refusal = refuseRequest(head, { ...loopbackOnly, hosts });
+  if (refusal === null) return;
+  const keys = { hosts: "hosts in [s3]", origins: "cors in [s3]" };
+  throw new S3Error("AccessDenied", describeRefusal(refusal, keys));
+}
+
+/** By name in lower case. Node passes octets on as characters; clients mean UTF-8. */
+function readHeaders(raw: readonly string[]): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] as string).toLowerCase();
+    const value = decodeOctets((raw[index + 1] as string).trim());
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return headers;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decodeOctets(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are intended
+  if (/^[\u0000-\u007f]*$/.test(text)) return text;
+  try {
+    return utf8.decode(Buffer.from(text, "latin1"));
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Presigned URLs carry headers as parameters, such as `x-amz-meta-*` and `x-amz-storage-class`.
+ *
+ * AWS SDKs put the checksum of an empty body among them, because they do not know the body. So a
+ * checksum counts only in a header.
+ */
+function addHoistedHeaders(
+  headers: Map<string, string>,
+  parameters: ReadonlyMap<string, string>,
+): void {
+  for (const [parameter, value] of parameters) {
+    const name = parameter.toLowerCase();
+    const isHoisted = /^x-amz-(?!checksum|sdk|content-sha256)/.test(name);
+    if (isHoisted && !headers.has(name)) headers.set(name, value);
+  }
+}
+
+/**
+ * The connection stays open when a reader stops early, because the response is still to be sent. A
+ * piece is valid until the next one is requested.
+ */
+async function* readBody(message: IncomingMessage, onBody: () => void): AsyncGenerator<Uint8Array> {
+  onBody();
+  try {
+    const pieces = message.iterator({ destroyOnReturn: false }) as AsyncIterable<NodeBuffer>;
+    for await (const piece of pieces) {
+      yield piece;
+      freeMemory(piece);
+    }
+  } catch {
+    // The client has gone away.
+    throw new S3Error("IncompleteBody");
+  }
+}
+
+type NodeBuffer = Buffer<ArrayBuffer>;
+
+/**
+ * Frees the memory of a piece at once. Node allocates memory for each piece, and V8 collects it only
+ * when 64 MiB are garbage: the process would grow by that much with every large upload.
+ */
+function freeMemory(piece: NodeBuffer): void {
+  // Memory that other pieces share stays.
+  if (piece.length === piece.buffer.byteLength) piece.buffer.transfer(0);
+}
+
+/** Resolves when the response has been sent, or when the client has gone away. */
+async function sendResponse(
+  response: ServerResponse,
+  { status, headers, body }: S3Response,
+  isHead: boolean,
+): Promise<void> {
+  if (typeof body === "object" && !(body instanceof Uint8Array)) {
+    await sendContent(response.writeHead(status, headers), body);
+    return;
+  }
+  const bytes = isHead || body === undefined ? null : bytesOf(body);
+  // Without a length, Node would send the body in chunks.
+  const length = bytes === null ? undefined : { "content-length": String(bytes.length) };
+  response.writeHead(status, { ...headers, ...length });
+  response.end(bytes);
+}
+
+/** Sends no faster than the client reads. */
+async function sendContent(response: ServerResponse, content: OpenContent): Promise<void> {
+  try {
+    for await (const chunk of content.chunks()) {
+      // The memory of a chunk is used again, so the system must have the bytes first.
+      const isSent = await writeChunk(response, chunk);
+      if (!isSent) return;
+    }
+    response.end();
+  } catch (error) {
+    // The client sees a response that is too short, and takes nothing for the whole object.
+    response.destroy();
+    throw error;
+  } finally {
+    content.close();
+  }
+}
+
+/** @returns `false` when the client has gone away */
+function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (response.destroyed) resolve(false);
+    else response.write(chunk, (error) => resolve(error == null));
+  });
+}
+
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === "string" ? Buffer.from(body) : body;
+}

@@ -1,0 +1,309 @@
+/**
+ * What headers say about an object, in requests and in responses: HTTP metadata, `x-amz-meta-*`, the
+ * storage class, the key of a customer (SSE-C), checksums. The texts of errors are those of the
+ * deployed service.
+ */
+import { checksumHeaders, decodeWords, encodeWords, hexToBase64 } from "../http/headers.ts";
+import type { ByteRange } from "../store/core/byte-range.ts";
+import {
+  type KeyHolder,
+  httpMetadataFields,
+  httpMetadataFromHeaders,
+  httpMetadataHeaders,
+  type CustomMetadata,
+  type HttpMetadata,
+} from "../store/core/metadata.ts";
+import { md5 } from "../store/core/hash.ts";
+import type { DescribedObject, ObjectDescription, StorageClass } from "../store/core/operations.ts";
+import { allChecksums } from "../store/core/object.ts";
+import { contentRange } from "./condition-headers.ts";
+import { S3Error } from "./s3-errors.ts";
+import type { S3Request, S3Response } from "./s3-message.ts";
+import type { Verb } from "./route.ts";
+
+type S3Headers = S3Request["headers"];
+
+const customPrefix = "x-amz-meta-";
+const storageClasses = new Map<string, StorageClass>([
+  ["STANDARD", "Standard"],
+  ["STANDARD_IA", "InfrequentAccess"],
+]);
+/** A name that HTTP allows (RFC 9110 section 5.6.2). */
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** @throws S3Error InvalidStorageClass, and for the key of a customer that is not valid */
+export function parseDescription(headers: S3Headers): ObjectDescription {
+  const storageClass = storageClasses.get(headers.get("x-amz-storage-class") ?? "STANDARD");
+  if (storageClass === undefined) throw new S3Error("InvalidStorageClass");
+  return {
+    http: parseHttpMetadata(headers),
+    custom: parseCustomMetadata(headers),
+    storageClass,
+    ...parseCustomerKey(headers),
+  };
+}
+
+function parseHttpMetadata(headers: S3Headers): HttpMetadata {
+  const { contentEncoding, ...others } = httpMetadataFromHeaders({
+    get: (name) => headers.get(name) ?? null,
+  });
+  // The chunks of the body are an encoding of the request, not of the object.
+  const encodings = (contentEncoding ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name.toLowerCase() !== "aws-chunked");
+  return encodings.length === 0 ? others : { ...others, contentEncoding: encodings.join(", ") };
+}
+
+function parseCustomMetadata(headers: S3Headers): CustomMetadata {
+  return Object.fromEntries(
+    Array.from(headers)
+      .filter(([name]) => name.startsWith(customPrefix))
+      .map(([name, value]) => [name.slice(customPrefix.length), decodeWords(value)]),
+  );
+}
+
+export function storageClassName(storageClass: StorageClass): string {
+  return storageClass === "Standard" ? "STANDARD" : "STANDARD_IA";
+}
+
+/** An object, and the part of it that a response is about. */
+export interface ShownObject {
+  readonly object: DescribedObject;
+  readonly range: ByteRange;
+  readonly partsCount?: number;
+  /** Whether the request is about a range or a part, which can be all of the object. */
+  readonly isPartial: boolean;
+}
+
+/** The status and the headers of GET and HEAD, without the body. */
+export function objectResponse(
+  { headers, parameters }: Pick<S3Request, "headers" | "parameters">,
+  { object, range, partsCount, isPartial }: ShownObject,
+): S3Response {
+  // Of an empty object there is no range.
+  const hasRange = isPartial && range.length > 0;
+  // Clients verify the body of the response with these checksums, which are those of the object.
+  const isWhole = range.length === object.size;
+  const showsChecksums = headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED" && isWhole;
+  return {
+    status: hasRange ? 206 : 200,
+    headers: {
+      ...objectHeaders(object),
+      ...overriddenHeaders(parameters),
+      ...customerKeyHeaders(object),
+      ...(showsChecksums && checksumHeaders(allChecksums(object))),
+      ...(hasRange && { "content-range": contentRange(range, object.size) }),
+      ...(partsCount !== undefined && { "x-amz-mp-parts-count": String(partsCount) }),
+      "content-length": String(range.length),
+    },
+  };
+}
+
+export function notModified(object: DescribedObject): S3Response {
+  const { "content-type": _type, ...headers } = objectHeaders(object);
+  return { status: 304, headers };
+}
+
+export function objectHeaders(
+  object: Pick<DescribedObject, "etag" | "uploaded" | "storageClass" | "http" | "custom">,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    "content-type": "application/octet-stream",
+    "accept-ranges": "bytes",
+    etag: `"${object.etag}"`,
+    "last-modified": new Date(object.uploaded).toUTCString(),
+  };
+  for (const field of httpMetadataFields) {
+    const value = object.http[field];
+    if (value !== undefined) headers[httpMetadataHeaders[field]] = headerText(value);
+  }
+  if (object.http.cacheExpiry !== undefined) {
+    headers["expires"] = new Date(object.http.cacheExpiry).toUTCString();
+  }
+  if (object.storageClass !== "Standard") {
+    headers["x-amz-storage-class"] = storageClassName(object.storageClass);
+  }
+  let missing = 0;
+  for (const [name, value] of Object.entries(object.custom)) {
+    const encoded = encodeWords(value);
+    // The binding accepts names that no header can have. `x-amz-missing-meta` counts them.
+    if (headerName.test(name) && encoded !== null) headers[customPrefix + name] = encoded;
+    else missing++;
+  }
+  if (missing > 0) headers["x-amz-missing-meta"] = String(missing);
+  return headers;
+}
+
+/** The octets of UTF-8 as characters, as HTTP carries them, without control characters. */
+function headerText(value: string): string {
+  const octets = new TextEncoder().encode(value.replace(/[^\P{Cc}\t]/gu, " "));
+  return Array.from(octets, (octet) => String.fromCharCode(octet)).join("");
+}
+
+const overrides = [
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-type",
+  "expires",
+];
+
+/** The headers that `response-*` parameters set. Presigned URLs have them. */
+export function overriddenHeaders(parameters: S3Request["parameters"]): Record<string, string> {
+  return Object.fromEntries(
+    overrides.flatMap((name) => {
+      const value = parameters.get(`response-${name}`);
+      return value === undefined ? [] : [[name, headerText(value)]];
+    }),
+  );
+}
+
+const keyAlgorithm = "AES256";
+/** 32 bytes. */
+const base64OfKey = /^[A-Za-z0-9+/]{43}=?$/;
+const keyPrefix = "x-amz-server-side-encryption-customer-";
+const sourceKeyPrefix = "x-amz-copy-source-server-side-encryption-customer-";
+
+/** @throws S3Error for headers that are incomplete or not valid */
+export function parseCustomerKey(headers: S3Headers): KeyHolder {
+  const key = parseKey(headers, keyPrefix);
+  if (key.ssecKeyMd5 !== undefined && headers.has("x-amz-server-side-encryption")) {
+    throw new S3Error(
+      "InvalidArgument",
+      "Server Side Encryption with Customer provided key is incompatible with the encryption " +
+        "method specified",
+    );
+  }
+  return key;
+}
+
+/** The key of the source of a copy. */
+export function parseSourceKey(headers: S3Headers): KeyHolder {
+  return parseKey(headers, sourceKeyPrefix);
+}
+
+function parseKey(headers: S3Headers, prefix: string): KeyHolder {
+  const algorithm = headers.get(`${prefix}algorithm`);
+  const key = headers.get(`${prefix}key`);
+  const keyMd5 = headers.get(`${prefix}key-md5`);
+  if (algorithm === undefined && key === undefined && keyMd5 === undefined) return {};
+  if (key === undefined) throw incomplete("an appropriate secret key.");
+  if (keyMd5 === undefined) throw incomplete("the client calculated MD5 of the secret key.");
+  if (algorithm === undefined) throw incomplete("a valid encryption algorithm.");
+  if (algorithm !== keyAlgorithm) throw new S3Error("InvalidEncryptionAlgorithmError");
+  if (!base64OfKey.test(key)) {
+    throw new S3Error("InvalidArgument", "The secret key was invalid for the specified algorithm.");
+  }
+  const ssecKeyMd5 = md5(Buffer.from(key, "base64"));
+  if (hexToBase64(ssecKeyMd5) !== keyMd5) {
+    throw new S3Error(
+      "InvalidArgument",
+      "The calculated MD5 hash of the key did not match the hash that was provided.",
+    );
+  }
+  return { ssecKeyMd5 };
+}
+
+function incomplete(missing: string): S3Error {
+  return new S3Error(
+    "InvalidArgument",
+    `Requests specifying Server Side Encryption with Customer provided keys must provide ${missing}`,
+  );
+}
+
+/** The headers of a response about an object or an upload with a key. */
+export function customerKeyHeaders({ ssecKeyMd5 }: KeyHolder): Record<string, string> {
+  if (ssecKeyMd5 === undefined) return {};
+  return {
+    [`${keyPrefix}algorithm`]: keyAlgorithm,
+    [`${keyPrefix}key-md5`]: hexToBase64(ssecKeyMd5),
+  };
+}
+
+const owner = ["x-amz-expected-bucket-owner"];
+const sourceOwner = ["x-amz-source-expected-bucket-owner"];
+const bypass = ["x-amz-mfa", "x-amz-bypass-governance-retention"];
+const written = [
+  ...owner,
+  "x-amz-tagging",
+  "x-amz-grant-full-control",
+  "x-amz-grant-read",
+  "x-amz-grant-read-acp",
+  "x-amz-grant-write",
+  "x-amz-grant-write-acp",
+  "x-amz-website-redirect-location",
+  "x-amz-object-lock-mode",
+  "x-amz-object-lock-retain-until-date",
+  "x-amz-object-lock-legal-hold",
+  "x-amz-server-side-encryption-aws-kms-key-id",
+  "x-amz-server-side-encryption-context",
+  "x-amz-server-side-encryption-bucket-key-enabled",
+];
+const copySourceConditions = [
+  "x-amz-copy-source-if-match",
+  "x-amz-copy-source-if-none-match",
+  "x-amz-copy-source-if-modified-since",
+  "x-amz-copy-source-if-unmodified-since",
+];
+/** They have no effect, because an object has no access list here. */
+const cannedAccessLists = new Set([
+  "private",
+  "public-read",
+  "public-read-write",
+  "authenticated-read",
+  "aws-exec-read",
+  "bucket-owner-read",
+  "bucket-owner-full-control",
+]);
+
+interface Screening {
+  readonly refused: readonly string[];
+  readonly describesObject?: boolean;
+}
+
+const screenings: Partial<Record<Verb, Screening>> = {
+  GetObject: { refused: owner },
+  HeadObject: { refused: owner },
+  PutObject: { refused: written, describesObject: true },
+  CopyObject: {
+    refused: [...written, ...sourceOwner, "x-amz-tagging-directive", "x-amz-checksum-algorithm"],
+    describesObject: true,
+  },
+  CreateMultipartUpload: { refused: written, describesObject: true },
+  UploadPart: { refused: [...owner, "x-amz-server-side-encryption"] },
+  UploadPartCopy: {
+    refused: [...owner, ...sourceOwner, ...copySourceConditions],
+  },
+  DeleteObject: { refused: [...owner, ...bypass] },
+  DeleteObjects: { refused: [...owner, ...bypass] },
+  AbortMultipartUpload: { refused: [] },
+  ListBuckets: { refused: [] },
+};
+const otherVerbs: Screening = { refused: owner };
+
+/**
+ * Refuses headers that change what a request means in ways that the store does not have. The deployed
+ * service refuses them by verb, with their names; unknown headers are ignored.
+ *
+ * @throws S3Error
+ */
+export function screenHeaders(verb: Verb, headers: S3Headers): void {
+  if (headers.has("x-amz-security-token")) {
+    throw new S3Error("InvalidArgument", "X-Amz-Security-Token");
+  }
+  const { refused, describesObject } = screenings[verb] ?? otherVerbs;
+  for (const name of refused) refuse(headers, name, () => false);
+  if (describesObject === true) {
+    // Everything is encrypted with AES256 where the deployed service stores it.
+    refuse(headers, "x-amz-server-side-encryption", (value) => value === "AES256");
+    refuse(headers, "x-amz-acl", (value) => cannedAccessLists.has(value));
+  }
+}
+
+function refuse(headers: S3Headers, name: string, isAccepted: (value: string) => boolean): void {
+  const value = headers.get(name);
+  if (value === undefined || isAccepted(value)) return;
+  throw new S3Error("NotImplemented", `Header '${name}' with value '${value}' not implemented`);
+}

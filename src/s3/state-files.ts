@@ -1,0 +1,97 @@
+/**
+ * What the server keeps in the state folder: its credentials, and where it listens.
+ *
+ * Credentials are made once, and kept in a file that only the user can read. Several servers of one
+ * folder overwrite each other's record; each of them serves the same buckets.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readOrMakeFile, makePrivateFolder } from "../base/private-files.ts";
+import { isAlive, thisProcess, type ProcessIdentity } from "../base/processes.ts";
+import { explain } from "../state/folder.ts";
+import { UserError } from "../base/user-error.ts";
+import type { S3Credentials } from "../http/signature.ts";
+
+/** Where a server listens, unless the port is taken. */
+export const defaultPort = 8789;
+const credentialsName = "credentials.json";
+/** The lengths of the deployed service's. */
+const idBytes = 16;
+const secretBytes = 32;
+
+/** @throws UserError when the file cannot be written, or is not valid */
+export function readOrMakeCredentials(folder: string): S3Credentials {
+  const { accessKeyId, secretAccessKey } = parseObject<S3Credentials>(readCredentials(folder));
+  if (typeof accessKeyId === "string" && typeof secretAccessKey === "string") {
+    return { accessKeyId, secretAccessKey };
+  }
+  throw new UserError(
+    `${join(folder, credentialsName)} has no accessKeyId and secretAccessKey. Remove the file, and new ` +
+      "credentials are made.",
+  );
+}
+
+function readCredentials(folder: string): string {
+  try {
+    return readOrMakeFile({ folder, name: credentialsName }, newCredentials);
+  } catch (error) {
+    throw explain(error, folder);
+  }
+}
+
+function newCredentials(): string {
+  const credentials: S3Credentials = {
+    accessKeyId: randomBytes(idBytes).toString("hex"),
+    secretAccessKey: randomBytes(secretBytes).toString("hex"),
+  };
+  return `${JSON.stringify(credentials, null, 2)}
+`;
+}
+
+interface ServerRecord extends ProcessIdentity {
+  readonly url: string;
+}
+
+const recordName = "server.json";
+
+/** @returns a function that removes the record, unless another server has written its own */
+export function recordServer(folder: string, url: string): () => void {
+  makePrivateFolder(folder);
+  const record: ServerRecord = { ...thisProcess(), url };
+  const path = join(folder, recordName);
+  const partial = `${path}.${process.pid}`;
+  writeFileSync(partial, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  renameSync(partial, path);
+  return () => {
+    if (readRecord(folder)?.url === url) rmSync(path, { force: true });
+  };
+}
+
+/** The URL of the folder's running server; `null` if there is none. */
+export function findServer(folder: string): string | null {
+  const record = readRecord(folder);
+  return record !== null && isAlive(record) ? record.url : null;
+}
+
+function readRecord(folder: string): ServerRecord | null {
+  try {
+    const text = readFileSync(join(folder, recordName), "utf8");
+    const { processId, url, ...rest } = parseObject<ServerRecord>(text);
+    return typeof processId === "number" && typeof url === "string"
+      ? { ...rest, processId, url }
+      : null;
+  } catch {
+    // There is no record.
+    return null;
+  }
+}
+
+/** A crash may have left half of a file. */
+function parseObject<Type>(text: string): Partial<Type> {
+  try {
+    return Object(JSON.parse(text)) as Partial<Type>;
+  } catch {
+    return {};
+  }
+}

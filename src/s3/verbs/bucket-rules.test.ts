@@ -1,0 +1,118 @@
+/** The rules that a bucket stores: CORS and lifecycle. */
+import { describe, expect, it } from "vitest";
+import {
+  grantedHeaders,
+  writeCorsDocument,
+  parseCorsDocument,
+  preflightResponse,
+  parseLifecycleDocument,
+} from "./bucket-rules.ts";
+
+const rules = parseCorsDocument(`<CORSConfiguration>
+  <CORSRule><AllowedOrigin>https://*.app.test</AllowedOrigin><AllowedMethod>PUT</AllowedMethod>
+    <AllowedHeader>x-amz-*</AllowedHeader><ExposeHeader>ETag</ExposeHeader>
+    <MaxAgeSeconds>60</MaxAgeSeconds></CORSRule>
+  <CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule>
+</CORSConfiguration>`);
+
+const preflight = (values: Record<string, string>) =>
+  preflightResponse(rules, new Map(Object.entries(values)));
+
+describe("CORS rules", () => {
+  it("grant what the first matching rule allows", () => {
+    const origin = "https://a.app.test";
+    expect(grantedHeaders(rules, { origin, method: "PUT" })).toMatchObject({
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": "ETag",
+    });
+    expect(grantedHeaders(rules, { origin: "http://b", method: "GET" })).toMatchObject({
+      "access-control-allow-origin": "*",
+    });
+    expect(grantedHeaders(rules, { origin: "http://b", method: "PUT" })).toEqual({});
+  });
+
+  it("answer a preflight", () => {
+    const asked = {
+      origin: "https://a.app.test",
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "X-Amz-Date",
+    };
+    expect(preflight(asked)).toMatchObject({
+      status: 200,
+      headers: { "access-control-allow-headers": "x-amz-date", "access-control-max-age": "60" },
+    });
+    const other = { ...asked, "access-control-request-headers": "authorization" };
+    expect(() => preflight(other)).toThrow("This CORS request is not allowed");
+    expect(() => preflightResponse([], new Map(Object.entries(asked)))).toThrow(
+      "CORS is not enabled",
+    );
+    expect(() => preflight({})).toThrow("Insufficient information");
+  });
+
+  it("are the same after they have been written", () => {
+    expect(parseCorsDocument(writeCorsDocument(rules))).toEqual(rules);
+  });
+
+  it.each([
+    ["<CORSConfiguration/>", "not well formed"],
+    ["<CORSConfiguration><CORSRule/></CORSConfiguration>", "not well formed"],
+    [writeCorsDocument([{ allowedOrigins: ["*"], allowedMethods: ["PATCH"] }]), "PATCH"],
+    [writeCorsDocument([{ allowedOrigins: ["*a*"], allowedMethods: ["GET"] }]), "one wildcard"],
+  ])("refuse %s", (document, text) => {
+    expect(() => parseCorsDocument(document)).toThrow(text);
+  });
+});
+
+const rule = (content: string) =>
+  `<LifecycleConfiguration><Rule>${content}</Rule></LifecycleConfiguration>`;
+
+const expires = (date: string) => `<Expiration><Date>${date}</Date></Expiration>`;
+
+describe("parseLifecycleDocument()", () => {
+  const abort =
+    "<AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
+
+  it.each([
+    [`<Filter><Prefix>a/</Prefix></Filter>`, "a/"],
+    [`<Filter><And><Prefix>b/</Prefix></And></Filter>`, "b/"],
+    [`<Prefix>c/</Prefix>`, "c/"],
+    [`<Filter/>`, ""],
+  ])("finds when uploads are aborted: %s", (filter, prefix) => {
+    const document = rule(`${filter}<Status>Enabled</Status>${abort}`);
+    expect(parseLifecycleDocument(document).abortRules).toEqual([{ prefix, days: 2 }]);
+  });
+
+  it("keeps rules that are disabled, and rules that are not applied", () => {
+    const expiration = "<Expiration><Days>1</Days></Expiration>";
+    const { text, abortRules } = parseLifecycleDocument(
+      rule(`<ID>one</ID><Status>Disabled</Status>${expiration}${abort}`),
+    );
+    expect(abortRules).toEqual([]);
+    expect(text).toContain(`<ID>one</ID><Status>Disabled</Status>${abort}${expiration}`);
+    expect(parseLifecycleDocument(text).text).toBe(text);
+  });
+
+  it.each(["2030-01-01", "2030-01-01T00:00:00.000Z", "2030-01-01T02:00:00+02:00"])(
+    "takes the date %s",
+    (date) => {
+      const document = rule(`<Status>Enabled</Status>${expires(date)}`);
+      expect(parseLifecycleDocument(document).text).toContain(date);
+    },
+  );
+
+  it.each([
+    ["<LifecycleConfiguration/>", "not well formed"],
+    [rule(abort), "not well formed"],
+    [rule("<Status>Enabled</Status>"), "not well formed"],
+    [rule(`<Status>Enabled</Status>${abort.replace("2", "0")}`), "not well formed"],
+    [rule(`<ID>${"i".repeat(256)}</ID><Status>Enabled</Status>${abort}`), "limit of 255"],
+    [rule(`<Status>Enabled</Status>${expires("20300101")}`), "not well formed"],
+    [rule(`<Status>Enabled</Status>${expires("2030-01-01T01:00:00Z")}`), "at midnight GMT"],
+    [
+      rule("<Status>Enabled</Status><NoncurrentVersionExpiration/>"),
+      "NoncurrentVersionExpiration not implemented",
+    ],
+  ])("refuses %s", (document, text) => {
+    expect(() => parseLifecycleDocument(document)).toThrow(text);
+  });
+});

@@ -1,0 +1,333 @@
+/**
+ * The settings of a bucket that requests put: CORS rules and lifecycle rules.
+ *
+ * CORS rules say which pages may send which requests, and what they may read of the responses. The
+ * first rule that matches the origin and the method counts. A request is not refused because of its
+ * origin: its signature authorises it. The rules decide what a browser shows to the page, and the
+ * browser asks before it sends (preflight).
+ *
+ * Of the lifecycle rules, the abort of uploads after so many days is followed. Deviation: rules that
+ * delete objects or change their storage class are stored and returned, and never applied: test data
+ * does not disappear by itself.
+ */
+import {
+  childrenOf,
+  childText,
+  writeXml,
+  type XmlElement,
+  type XmlElements,
+} from "../../http/xml.ts";
+import type { AbortRule } from "../../store/core/multipart.ts";
+import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import { S3Error } from "../s3-errors.ts";
+import {
+  emptyResponse,
+  parseDocument,
+  xmlResponse,
+  type CorsRule,
+  type S3Request,
+  type S3Response,
+  type S3Service,
+} from "../s3-message.ts";
+
+/** The rules that a request has put, or else those of the configuration. */
+export async function readCorsRules(
+  bucket: ClientBucket,
+  { settingsOf }: S3Service,
+): Promise<readonly CorsRule[]> {
+  const { cors } = await bucket.call({ method: "getSettings" });
+  return cors === undefined ? settingsOf(bucket.name).cors : (JSON.parse(cors) as CorsRule[]);
+}
+
+export async function getBucketCors(
+  _request: S3Request,
+  bucket: ClientBucket,
+  service: S3Service,
+): Promise<S3Response> {
+  const rules = await readCorsRules(bucket, service);
+  if (rules.length === 0) throw new S3Error("NoSuchCORSConfiguration");
+  return xmlResponse(writeCorsDocument(rules));
+}
+
+export async function putBucketCors(
+  { body }: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  const rules = parseCorsDocument(await body.document());
+  await bucket.call({ method: "putSettings", cors: JSON.stringify(rules) });
+  return emptyResponse(200);
+}
+
+export async function deleteBucketCors(
+  _request: S3Request,
+  bucket: ClientBucket,
+  { settingsOf }: S3Service,
+): Promise<S3Response> {
+  // An empty list, so that the rules of the configuration do not come back.
+  const isConfigured = settingsOf(bucket.name).cors.length > 0;
+  await bucket.call({ method: "putSettings", cors: isConfigured ? "[]" : null });
+  return emptyResponse(204);
+}
+
+export async function getBucketLifecycle(
+  _request: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  const { lifecycle } = await bucket.call({ method: "getSettings" });
+  if (lifecycle === undefined) throw new S3Error("NoSuchLifecycleConfiguration");
+  return xmlResponse(lifecycle.text);
+}
+
+export async function putBucketLifecycle(
+  { body }: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  const lifecycle = parseLifecycleDocument(await body.document());
+  await bucket.call({ method: "putSettings", lifecycle });
+  return emptyResponse(200);
+}
+
+export async function deleteBucketLifecycle(
+  _request: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  await bucket.call({ method: "putSettings", lifecycle: null });
+  return emptyResponse(204);
+}
+
+/** AWS's limit. */
+const corsRulesMax = 100;
+const corsMethods = new Set(["GET", "PUT", "POST", "DELETE", "HEAD"]);
+
+/** @throws S3Error MalformedXML, and InvalidRequest for a method that no rule can have */
+export function parseCorsDocument(document: string): CorsRule[] {
+  const root = parseDocument(document, "CORSConfiguration");
+  const rules = childrenOf(root, "CORSRule").map(parseCorsRule);
+  const isValid = rules.length > 0 && rules.length <= corsRulesMax;
+  if (!isValid) throw new S3Error("MalformedXML");
+  return rules;
+}
+
+function parseCorsRule(element: XmlElement): CorsRule {
+  const texts = (name: string): string[] =>
+    childrenOf(element, name).map(({ text }) => text.trim());
+  const id = childText(element, "ID") ?? undefined;
+  const age = childText(element, "MaxAgeSeconds")?.trim();
+  const rule = {
+    allowedOrigins: texts("AllowedOrigin"),
+    allowedMethods: texts("AllowedMethod"),
+    allowedHeaders: texts("AllowedHeader"),
+    exposeHeaders: texts("ExposeHeader"),
+    id,
+    maxAgeSeconds: age === undefined ? undefined : Number(age),
+  };
+  if (rule.allowedOrigins.length === 0 || rule.allowedMethods.length === 0) {
+    throw new S3Error("MalformedXML");
+  }
+  if (age !== undefined && !/^\d{1,9}$/.test(age)) throw new S3Error("MalformedXML");
+  const method = rule.allowedMethods.find((each) => !corsMethods.has(each));
+  if (method !== undefined) {
+    throw new S3Error(
+      "InvalidRequest",
+      `Found unsupported HTTP method in CORS config. Unsupported method is ${method}`,
+    );
+  }
+  const wild = [...rule.allowedOrigins, ...rule.allowedHeaders].find(
+    (each) => each.split("*").length > 2,
+  );
+  if (wild !== undefined) {
+    throw new S3Error(
+      "InvalidRequest",
+      `AllowedOrigin and AllowedHeader can not have more than one wildcard: "${wild}"`,
+    );
+  }
+  return rule;
+}
+
+export function writeCorsDocument(rules: readonly CorsRule[]): string {
+  return writeXml("CORSConfiguration", {
+    CORSRule: rules.map((rule) => ({
+      ID: rule.id,
+      AllowedMethod: rule.allowedMethods,
+      AllowedOrigin: rule.allowedOrigins,
+      AllowedHeader: rule.allowedHeaders,
+      ExposeHeader: rule.exposeHeaders,
+      MaxAgeSeconds: rule.maxAgeSeconds,
+    })),
+  });
+}
+
+/** The headers of a response to a page; none when no rule allows the request. */
+export function grantedHeaders(
+  rules: readonly CorsRule[],
+  { origin, method }: { readonly origin: string; readonly method: string },
+): Record<string, string> {
+  const rule = rules.find((each) => isAllowed(each, origin, method));
+  return rule === undefined ? {} : ruleHeaders(rule, origin);
+}
+
+/** @throws S3Error AccessForbidden when no rule allows the request that the browser asks about */
+export function preflightResponse(
+  rules: readonly CorsRule[],
+  headers: S3Request["headers"],
+): S3Response {
+  const origin = headers.get("origin");
+  const method = headers.get("access-control-request-method");
+  if (origin === undefined || method === undefined) {
+    throw new S3Error("InvalidRequest", "Insufficient information. Origin request header needed.");
+  }
+  const requested = (headers.get("access-control-request-headers") ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "");
+  const rule = rules.find(
+    (each) =>
+      isAllowed(each, origin, method) && requested.every((name) => allowsHeader(each, name)),
+  );
+  if (rule === undefined) {
+    throw new S3Error(
+      "AccessForbidden",
+      rules.length === 0
+        ? "CORSResponse: CORS is not enabled for this bucket."
+        : "CORSResponse: This CORS request is not allowed. This is usually because the evalution of " +
+            "Origin, request method / Access-Control-Request-Method or " +
+            "Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
+    );
+  }
+  return {
+    status: 200,
+    headers: {
+      ...ruleHeaders(rule, origin),
+      ...(requested.length > 0 && { "access-control-allow-headers": requested.join(", ") }),
+      ...(rule.maxAgeSeconds !== undefined && {
+        "access-control-max-age": String(rule.maxAgeSeconds),
+      }),
+    },
+  };
+}
+
+function ruleHeaders(rule: CorsRule, origin: string): Record<string, string> {
+  const isAny = rule.allowedOrigins.includes("*");
+  const exposed = rule.exposeHeaders ?? [];
+  return {
+    "access-control-allow-origin": isAny ? "*" : origin,
+    "access-control-allow-methods": rule.allowedMethods.join(", "),
+    ...(exposed.length > 0 && { "access-control-expose-headers": exposed.join(", ") }),
+    vary: "Origin, Access-Control-Request-Headers, Access-Control-Request-Method",
+  };
+}
+
+function isAllowed(rule: CorsRule, origin: string, method: string): boolean {
+  return (
+    rule.allowedMethods.includes(method) &&
+    rule.allowedOrigins.some((pattern) => matches(pattern, origin))
+  );
+}
+
+function allowsHeader(rule: CorsRule, name: string): boolean {
+  return (rule.allowedHeaders ?? []).some((pattern) => matches(pattern.toLowerCase(), name));
+}
+
+/** `*` stands for any text. */
+function matches(pattern: string, text: string): boolean {
+  const [start, end] = pattern.split("*", 2) as [string, string?];
+  if (end === undefined) return pattern === text;
+  return text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end);
+}
+
+interface LifecycleDocument {
+  /** As GetBucketLifecycleConfiguration returns it. */
+  readonly text: string;
+  readonly abortRules: readonly AbortRule[];
+}
+
+/** AWS's limit. */
+const lifecycleRulesMax = 1000;
+const idCharactersMax = 255;
+const dayMilliseconds = 24 * 60 * 60 * 1000;
+
+/** @throws S3Error MalformedXML, and NotImplemented for an action that the deployed service does not have */
+export function parseLifecycleDocument(document: string): LifecycleDocument {
+  const root = parseDocument(document, "LifecycleConfiguration");
+  const rules = childrenOf(root, "Rule");
+  const isValid = rules.length > 0 && rules.length <= lifecycleRulesMax;
+  if (!isValid) throw new S3Error("MalformedXML");
+  const ids = rules.map((rule) => childText(rule, "ID") ?? "").filter((id) => id !== "");
+  if (new Set(ids).size < ids.length) {
+    throw new S3Error(
+      "InvalidArgument",
+      "Rule ID must be unique. Found same ID for more than one rule",
+    );
+  }
+  return {
+    text: writeXml("LifecycleConfiguration", { Rule: rules.map(ruleElements) }),
+    abortRules: rules.flatMap(abortRule),
+  };
+}
+
+const lifecycleFilters = ["Filter", "Prefix"];
+const lifecycleActions = ["AbortIncompleteMultipartUpload", "Expiration", "Transition"];
+const otherActions = new Set(["NoncurrentVersionExpiration", "NoncurrentVersionTransition"]);
+
+/** The rule in the order of the published schema. A rule without an id gets one. */
+function ruleElements(rule: XmlElement, index: number): XmlElements {
+  const other = rule.children.find(({ name }) => otherActions.has(name));
+  if (other !== undefined) throw new S3Error("NotImplemented", `${other.name} not implemented`);
+  const status = childText(rule, "Status");
+  const id = childText(rule, "ID") ?? `rule-${index + 1}`;
+  const hasAction = rule.children.some(({ name }) => lifecycleActions.includes(name));
+  const isValid = (status === "Enabled" || status === "Disabled") && hasAction;
+  if (!isValid) throw new S3Error("MalformedXML");
+  if (id.length > idCharactersMax) {
+    throw new S3Error(
+      "InvalidArgument",
+      `ID length should not exceed allowed limit of ${idCharactersMax}`,
+    );
+  }
+  for (const { children } of rule.children) {
+    for (const { text } of children.filter(({ name }) => name === "Date"))
+      validateDate(text.trim());
+  }
+  const copied = [...lifecycleFilters, ...lifecycleActions].map(
+    (name): [string, XmlElements[string]] => [name, childrenOf(rule, name).map(contentOf)],
+  );
+  return { ID: id, Status: status, ...Object.fromEntries(copied) };
+}
+
+/** A date of ISO 8601 at midnight of UTC: AWS takes no other time of day. */
+function validateDate(text: string): void {
+  const isDate = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d))?$/.test(text);
+  const time = isDate ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) throw new S3Error("MalformedXML");
+  if (time % dayMilliseconds !== 0) {
+    throw new S3Error("InvalidArgument", "'Date' must be at midnight GMT");
+  }
+}
+
+function contentOf({ text, children }: XmlElement): XmlElements[string] {
+  if (children.length === 0) return text.trim();
+  const names = new Set(children.map(({ name }) => name));
+  return Object.fromEntries(
+    Array.from(names, (name) => [
+      name,
+      children.filter((child) => child.name === name).map(contentOf),
+    ]),
+  );
+}
+
+function abortRule(rule: XmlElement): AbortRule[] {
+  const [action] = childrenOf(rule, "AbortIncompleteMultipartUpload");
+  if (action === undefined || childText(rule, "Status") !== "Enabled") return [];
+  const text = childText(action, "DaysAfterInitiation")?.trim() ?? "";
+  const days = Number(text);
+  if (!/^\d{1,6}$/.test(text) || days < 1) throw new S3Error("MalformedXML");
+  return [{ prefix: prefixOf(rule), days }];
+}
+
+/** `Prefix`, `Filter/Prefix` or `Filter/And/Prefix` */
+function prefixOf(rule: XmlElement): string {
+  const [filter] = childrenOf(rule, "Filter");
+  const [both] = filter === undefined ? [] : childrenOf(filter, "And");
+  const holder = both ?? filter ?? rule;
+  return childText(holder, "Prefix") ?? "";
+}

@@ -1,0 +1,164 @@
+/** Verbs that copy an object, or a range of it, within the store: CopyObject and UploadPartCopy. */
+import { checksumElements, s3Algorithms } from "../../http/headers.ts";
+import { writeXml } from "../../http/xml.ts";
+import type { S3ChecksumAlgorithm } from "../../store/core/checksum.ts";
+import { validateKey } from "../../store/core/key.ts";
+import { uploadBytesMax } from "../../store/core/limits.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
+import type {
+  Content,
+  DescribedObject,
+  ObjectDescription,
+  Request,
+} from "../../store/core/operations.ts";
+import type { ClientBucket, CopySource } from "../../store/node/client-bucket.ts";
+import {
+  parseConditions,
+  parseCopyRange,
+  parseCopySource,
+  parsePartNumber,
+} from "../condition-headers.ts";
+import { S3Error } from "../s3-errors.ts";
+import { xmlResponse, type S3Request, type S3Response, type S3Service } from "../s3-message.ts";
+import {
+  customerKeyHeaders,
+  parseCustomerKey,
+  parseDescription,
+  parseSourceKey,
+} from "../object-headers.ts";
+import { uploadOf } from "./multipart-verbs.ts";
+import { close, requireKeyOf } from "./object-verbs.ts";
+
+export async function copyObject(
+  request: S3Request,
+  bucket: ClientBucket,
+  service: S3Service,
+): Promise<S3Response> {
+  const { key, headers } = request;
+  const directive = headers.get("x-amz-metadata-directive") ?? "COPY";
+  if (directive !== "COPY" && directive !== "REPLACE" && directive !== "MERGE") {
+    throw new S3Error("InvalidArgument", `metadata directive ${directive}.`);
+  }
+  const given = parseDescription(headers);
+  // The conditions of the deployed service for the destination, and those of AWS.
+  const onlyIf = parseConditions(headers, "cf-copy-destination-") ?? parseConditions(headers);
+  validateKey(key);
+  const sourceOnlyIf = parseConditions(headers, "x-amz-copy-source-");
+  const source = await openSource(request, service, { onlyIf: sourceOnlyIf });
+  const { object: copied } = source.opened;
+  const content = await copyContent(source, bucket, algorithmsOf(copied));
+  const description = describeCopy(directive, copied, given);
+  const stored = await bucket.call({ method: "put", key, ...description, content, onlyIf });
+  if (stored === null) throw new S3Error("PreconditionFailed");
+  const object = decodeObject(key, stored);
+  return xmlResponse(
+    writeXml("CopyObjectResult", {
+      ETag: `"${object.etag}"`,
+      LastModified: new Date(object.uploaded).toISOString(),
+      ...checksumElements(allChecksums(object)),
+    }),
+    customerKeyHeaders(object),
+  );
+}
+
+/** The storage class is never that of the source: a copy is a new object. */
+function describeCopy(
+  directive: "COPY" | "REPLACE" | "MERGE",
+  source: DescribedObject,
+  given: ObjectDescription,
+): ObjectDescription {
+  if (directive === "REPLACE") return given;
+  const isMerge = directive === "MERGE";
+  return {
+    ...given,
+    http: { ...source.http, ...(isMerge && given.http) },
+    custom: { ...source.custom, ...(isMerge && given.custom) },
+  };
+}
+
+export async function uploadPartCopy(
+  request: S3Request,
+  bucket: ClientBucket,
+  service: S3Service,
+): Promise<S3Response> {
+  const { headers } = request;
+  const partNumber = parsePartNumber(request.parameters);
+  const header = headers.get("x-amz-copy-source-range");
+  const range = header === undefined ? undefined : parseCopyRange(header);
+  const customerKey = parseCustomerKey(headers);
+  const reference = uploadOf(request);
+  const { upload } = await bucket.call({
+    method: "listParts",
+    ...reference,
+    afterPartNumber: 0,
+    limit: 1,
+  });
+  const { checksumAlgorithm } = upload;
+  const source = await openSource(request, service, { range });
+  const algorithms = checksumAlgorithm === undefined ? [] : [checksumAlgorithm];
+  const content = await copyContent(source, bucket, algorithms);
+  const { etag } = await bucket.call({
+    method: "uploadPart",
+    ...reference,
+    partNumber,
+    content,
+    ...customerKey,
+  });
+  return xmlResponse(
+    writeXml("CopyPartResult", {
+      ETag: `"${etag}"`,
+      // The part was stored in this second; the operation does not say when.
+      LastModified: new Date().toISOString(),
+      ...checksumElements(content.checksums),
+    }),
+    customerKeyHeaders(customerKey),
+  );
+}
+
+/** @throws S3Error when there is no such object, or when its conditions do not hold */
+async function openSource(
+  { headers }: S3Request,
+  { store }: S3Service,
+  options: Omit<Request<"get">, "method" | "key">,
+): Promise<CopySource> {
+  // Routes lead here only if there is a source.
+  const { bucketName, key } = parseCopySource(headers.get("x-amz-copy-source") as string);
+  const customerKey = parseSourceKey(headers);
+  const bucket = await store.find(bucketName);
+  if (bucket === null) throw new S3Error("NoSuchBucket");
+  const opened = await bucket.get({ key, ...options });
+  if (opened === null) throw new S3Error("NoSuchKey");
+  requireKeyOf(opened, customerKey);
+  if (opened.status === "condition failed") throw new S3Error("PreconditionFailed");
+  return { bucket, opened };
+}
+
+/**
+ * Closes the source in any case.
+ *
+ * @param algorithms of the checksums of the copy
+ */
+async function copyContent(
+  source: CopySource,
+  destination: ClientBucket,
+  algorithms: readonly S3ChecksumAlgorithm[],
+): Promise<Content> {
+  try {
+    if (source.opened.range.length > uploadBytesMax) {
+      throw new S3Error(
+        "InvalidRequest",
+        "The specified copy source is larger than the maximum allowable size for a copy source: " +
+          uploadBytesMax,
+      );
+    }
+    return await destination.copy(source, algorithms);
+  } finally {
+    close(source.opened);
+  }
+}
+
+/** A copy of an object has checksums of the same kinds as its source, of its whole content. */
+export function algorithmsOf(object: DescribedObject): S3ChecksumAlgorithm[] {
+  const checksums = allChecksums(object);
+  return s3Algorithms.filter((algorithm) => checksums[algorithm] !== undefined);
+}

@@ -1,0 +1,274 @@
+/** Verbs of multipart uploads, and both of their lists. */
+import {
+  checksumElements,
+  checksumHeaders,
+  checksumsInElement,
+  checksumTypeName,
+  s3Algorithms,
+  typeOf,
+} from "../../http/headers.ts";
+import { encodeComponent } from "../../http/uri.ts";
+import {
+  childrenOf,
+  childText,
+  writeXml,
+  type XmlElement,
+  type XmlElements,
+} from "../../http/xml.ts";
+import {
+  type Checksums,
+  type ChecksumType,
+  type UploadChecksum,
+  resolveUploadChecksum,
+} from "../../store/core/checksum.ts";
+import { StoreError } from "../../store/core/errors.ts";
+import { listLimitMax, partNumberMax } from "../../store/core/limits.ts";
+import type { CompletedPart } from "../../store/core/multipart.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
+import type { StorageClass } from "../../store/core/operations.ts";
+import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import { parseChecksumHeader, receiveContent } from "../request-body.ts";
+import { parseConditions, parsePartNumber } from "../condition-headers.ts";
+import { S3Error } from "../s3-errors.ts";
+import {
+  emptyResponse,
+  owner,
+  parseDocument,
+  wholeParameter,
+  xmlResponse,
+  type S3Request,
+  type S3Response,
+} from "../s3-message.ts";
+import {
+  customerKeyHeaders,
+  parseCustomerKey,
+  parseDescription,
+  storageClassName,
+} from "../object-headers.ts";
+import { encoderOf } from "./list-verbs.ts";
+
+/** The upload that the query names. Routes lead to a verb only if there is one. */
+export function uploadOf({ key, parameters }: S3Request): { key: string; uploadId: string } {
+  return { key, uploadId: parameters.get("uploadId") as string };
+}
+
+export async function createMultipartUpload(
+  { bucketName, key, headers }: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  const checksum = parseUploadChecksum(headers);
+  const description = parseDescription(headers);
+  const { uploadId } = await bucket.call({
+    method: "createUpload",
+    key,
+    ...description,
+    ...checksum,
+  });
+  const { checksumAlgorithm, checksumType } = checksum;
+  return xmlResponse(
+    writeXml("InitiateMultipartUploadResult", {
+      Bucket: bucketName,
+      Key: key,
+      UploadId: uploadId,
+    }),
+    {
+      ...customerKeyHeaders(description),
+      ...(checksumAlgorithm !== undefined && {
+        "x-amz-checksum-algorithm": checksumAlgorithm.toUpperCase(),
+      }),
+      ...(checksumType !== undefined && { "x-amz-checksum-type": checksumTypeName(checksumType) }),
+    },
+  );
+}
+
+const checksumTypes: readonly ChecksumType[] = ["composite", "full object"];
+
+/**
+ * The kind of checksum that an upload is created with.
+ *
+ * @throws S3Error, or StoreError for a type that the algorithm does not have
+ */
+export function parseUploadChecksum(headers: S3Request["headers"]): UploadChecksum {
+  const name = headers.get("x-amz-checksum-algorithm");
+  const checksumAlgorithm = s3Algorithms.find((each) => each === name?.toLowerCase());
+  if (name !== undefined && checksumAlgorithm === undefined) {
+    throw new S3Error(
+      "InvalidRequest",
+      "Checksum algorithm provided is unsupported. Please try again with any of the valid types: " +
+        "[CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
+    );
+  }
+  const typeName = headers.get("x-amz-checksum-type");
+  const checksumType = checksumTypes.find((type) => checksumTypeName(type) === typeName);
+  if (typeName !== undefined && checksumType === undefined) {
+    throw new S3Error("InvalidRequest", "Value for x-amz-checksum-type header is invalid.");
+  }
+  return resolveUploadChecksum({ checksumAlgorithm, checksumType });
+}
+
+export async function uploadPart(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+  const partNumber = parsePartNumber(request.parameters);
+  const customerKey = parseCustomerKey(request.headers);
+  const received = await receiveContent(bucket, request.body);
+  const { etag } = await bucket.call({
+    method: "uploadPart",
+    ...uploadOf(request),
+    partNumber,
+    ...received,
+    ...customerKey,
+  });
+  const { "x-amz-checksum-type": _type, ...headers } = checksumHeaders(received.content.checksums);
+  return emptyResponse(200, { etag: `"${etag}"`, ...headers, ...customerKeyHeaders(customerKey) });
+}
+
+export async function completeMultipartUpload(
+  request: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  const { bucketName, key, headers, body, bucketUrl } = request;
+  const onlyIf = parseConditions(headers);
+  const checksum = parseChecksumHeader(headers);
+  const objectSize = parseObjectSize(headers.get("x-amz-mp-object-size"));
+  const document = parseDocument(await body.document("object"), "CompleteMultipartUpload");
+  const parts = childrenOf(document, "Part").map(parsePart);
+  if (parts.length === 0) throw new S3Error("MalformedXML");
+  const stored = await bucket.call({
+    method: "completeUpload",
+    ...uploadOf(request),
+    parts,
+    onlyIf,
+    objectSize,
+    checksum,
+  });
+  const object = decodeObject(key, stored);
+  const checksums = allChecksums(object);
+  const elements = checksumElements(checksums);
+  const hasChecksums = Object.keys(elements).length > 0;
+  return xmlResponse(
+    writeXml("CompleteMultipartUploadResult", {
+      Location: `${bucketUrl}/${encodeComponent(key)}`,
+      Bucket: bucketName,
+      Key: key,
+      ETag: `"${object.etag}"`,
+      ...elements,
+      ChecksumType: hasChecksums ? checksumTypeName(typeOf(checksums)) : undefined,
+    }),
+  );
+}
+
+function parseObjectSize(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new S3Error("InvalidRequest", "Value for x-amz-mp-object-size header is invalid.");
+}
+
+function parsePart(element: XmlElement): CompletedPart {
+  const number = childText(element, "PartNumber")?.trim() ?? "";
+  const etag = childText(element, "ETag");
+  if (!/^-?\d{1,9}$/.test(number) || etag === null) throw new S3Error("MalformedXML");
+  const partNumber = Number(number);
+  // A part with such a number cannot have been uploaded.
+  if (partNumber < 1 || partNumber > partNumberMax) throw new StoreError(10025);
+  const checksums = parseChecksums(element);
+  return { partNumber, etag: etag.trim().replace(/^"(.*)"$/, "$1"), checksums };
+}
+
+function parseChecksums(element: XmlElement): Checksums | undefined {
+  const given = checksumsInElement(element);
+  if (given.length === 0) return undefined;
+  if (given.some(({ hex }) => hex === null)) throw new S3Error("MalformedXML");
+  return Object.fromEntries(given.map(({ algorithm, hex }) => [algorithm, hex]));
+}
+
+export async function abortMultipartUpload(
+  request: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  await bucket.call({ method: "abortUpload", ...uploadOf(request) });
+  return emptyResponse(204);
+}
+
+export async function listParts(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+  const maxParts = wholeParameter(request, "max-parts", listLimitMax);
+  const afterPartNumber = wholeParameter(request, "part-number-marker", partNumberMax, 0);
+  const reference = uploadOf(request);
+  const { parts, truncated, upload } = await bucket.call({
+    method: "listParts",
+    ...reference,
+    afterPartNumber,
+    limit: Math.max(maxParts, 1),
+  });
+  return xmlResponse(
+    writeXml("ListPartsResult", {
+      Bucket: request.bucketName,
+      Key: request.key,
+      UploadId: reference.uploadId,
+      PartNumberMarker: afterPartNumber,
+      NextPartNumberMarker: parts.at(-1)?.partNumber,
+      MaxParts: maxParts,
+      IsTruncated: truncated,
+      Part: parts.map((part) => ({
+        PartNumber: part.partNumber,
+        LastModified: new Date(part.uploaded).toISOString(),
+        ETag: `"${part.etag}"`,
+        Size: part.size,
+        ...checksumElements(part.checksums),
+      })),
+      ...uploadElements(upload),
+    }),
+  );
+}
+
+export async function listMultipartUploads(
+  request: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  const { parameters } = request;
+  const prefix = parameters.get("prefix") ?? "";
+  const delimiter = parameters.get("delimiter") ?? "";
+  const keyMarker = parameters.get("key-marker") ?? "";
+  const uploadIdMarker = parameters.get("upload-id-marker") ?? "";
+  const encodingType = parameters.get("encoding-type");
+  const encode = encoderOf(encodingType);
+  const maxUploads = wholeParameter(request, "max-uploads", listLimitMax);
+  const page = await bucket.call({
+    method: "listUploads",
+    prefix,
+    delimiter: delimiter || undefined,
+    after: keyMarker === "" ? undefined : { key: keyMarker, uploadId: uploadIdMarker || undefined },
+    limit: Math.max(maxUploads, 1),
+  });
+  return xmlResponse(
+    writeXml("ListMultipartUploadsResult", {
+      Bucket: request.bucketName,
+      KeyMarker: encode(keyMarker),
+      UploadIdMarker: uploadIdMarker,
+      NextKeyMarker: page.next && encode(page.next.key),
+      NextUploadIdMarker: page.next?.uploadId,
+      Prefix: encode(prefix),
+      Delimiter: delimiter === "" ? undefined : encode(delimiter),
+      MaxUploads: maxUploads,
+      IsTruncated: page.truncated,
+      EncodingType: encodingType,
+      Upload: page.uploads.map((upload) => ({
+        Key: encode(upload.key),
+        UploadId: upload.uploadId,
+        Initiated: new Date(upload.created).toISOString(),
+        ...uploadElements(upload),
+      })),
+      CommonPrefixes: page.prefixes.map((each) => ({ Prefix: encode(each) })),
+    }),
+  );
+}
+
+function uploadElements(
+  upload: UploadChecksum & { readonly storageClass: StorageClass },
+): XmlElements {
+  return {
+    Initiator: owner,
+    Owner: owner,
+    StorageClass: storageClassName(upload.storageClass),
+    ChecksumAlgorithm: upload.checksumAlgorithm?.toUpperCase(),
+    ChecksumType: upload.checksumType && checksumTypeName(upload.checksumType),
+  };
+}

@@ -1,0 +1,236 @@
+/** Verbs about one object, and DeleteObjects. */
+import { checksumHeaders } from "../../http/headers.ts";
+import {
+  childrenOf,
+  childText,
+  writeXml,
+  type XmlElement,
+  type XmlElements,
+} from "../../http/xml.ts";
+import { resolveRange } from "../../store/core/byte-range.ts";
+import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
+import { requireSameKey, type KeyHolder, validateMetadata } from "../../store/core/metadata.ts";
+import { StoreError } from "../../store/core/errors.ts";
+import { validateKey } from "../../store/core/key.ts";
+import { deleteKeysMax } from "../../store/core/limits.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
+import type { ClientBucket, OpenedObject } from "../../store/node/client-bucket.ts";
+import { receiveContent } from "../request-body.ts";
+import {
+  failedStatus,
+  parseConditions,
+  parseIfRange,
+  parsePartNumber,
+  parseRange,
+  requireOnlyVersion,
+} from "../condition-headers.ts";
+import { S3Error } from "../s3-errors.ts";
+import {
+  emptyResponse,
+  parseDocument,
+  xmlResponse,
+  type S3Request,
+  type S3Response,
+} from "../s3-message.ts";
+import {
+  customerKeyHeaders,
+  notModified,
+  objectResponse,
+  parseCustomerKey,
+  parseDescription,
+  type ShownObject,
+} from "../object-headers.ts";
+
+export async function putObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+  const { key, headers, body } = request;
+  const description = parseDescription(headers);
+  const onlyIf = parseConditions(headers);
+  // All that is known is checked before the body is read.
+  validateKey(key);
+  validateMetadata(description.http, description.custom);
+  const received = await receiveContent(bucket, body);
+  const stored = await bucket.call({ method: "put", key, ...description, ...received, onlyIf });
+  if (stored === null) throw new S3Error("PreconditionFailed");
+  const object = decodeObject(key, stored);
+  return emptyResponse(200, {
+    etag: `"${object.etag}"`,
+    ...checksumHeaders(allChecksums(object)),
+    ...customerKeyHeaders(object),
+  });
+}
+
+export async function getObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+  const { key, headers, parameters } = request;
+  requireOnlyVersion(parameters.get("versionId"));
+  const onlyIf = parseConditions(headers);
+  const partNumber = requestedPart(request);
+  const customerKey = parseCustomerKey(headers);
+  const ranged = await openRange(request, bucket, onlyIf);
+  const opened = ranged ?? (await bucket.get({ key, onlyIf, partNumber }));
+  if (opened === null) throw new S3Error("NoSuchKey");
+  requireKeyOf(opened, customerKey);
+  if (opened.status === "found") {
+    const isPartial = ranged !== null || partNumber !== undefined;
+    return { ...objectResponse(request, { ...opened, isPartial }), body: opened.content };
+  }
+  // Only a read with conditions fails in this way.
+  if (failedStatus(onlyIf ?? {}, opened.object) === 412) throw new S3Error("PreconditionFailed");
+  return notModified(opened.object);
+}
+
+/**
+ * Opens the range of the request. The bucket decides about `If-Range` when it reads the object, so the
+ * range is that of the version which the client has.
+ *
+ * @returns `null` without a range, when `If-Range` does not hold, and when no object exists
+ */
+async function openRange(
+  { key, headers }: S3Request,
+  bucket: ClientBucket,
+  onlyIf: Conditional | undefined,
+): Promise<OpenedObject | null> {
+  const header = headers.get("range");
+  if (header === undefined) return null;
+  const range = parseRange(header);
+  const ifRange = parseIfRange(headers);
+  const opened = await bucket.get({ key, range, onlyIf: ifRange ?? onlyIf });
+  if (ifRange === undefined || opened === null) return opened;
+  if (opened.status !== "found") return null;
+  if (onlyIf === undefined || conditionHolds(onlyIf, opened.object)) return opened;
+  close(opened);
+  return { status: "condition failed", object: opened.object };
+}
+
+/**
+ * Lets a request read an object with a key of a customer (SSE-C) only with the same key. Closes the
+ * object when it throws.
+ *
+ * @throws StoreError 200004
+ */
+export function requireKeyOf(opened: OpenedObject, customerKey: KeyHolder): void {
+  try {
+    requireSameKey(opened.object, customerKey.ssecKeyMd5);
+  } catch (error) {
+    close(opened);
+    throw error;
+  }
+}
+
+export function close(opened: OpenedObject): void {
+  if (opened.status === "found" && !(opened.content instanceof Uint8Array)) opened.content.close();
+}
+
+/** @throws S3Error for a number that no part can have, and for a number beside a range */
+function requestedPart({ headers, parameters }: S3Request): number | undefined {
+  if (!parameters.has("partNumber")) return undefined;
+  if (headers.has("range")) {
+    throw new S3Error(
+      "InvalidRequest",
+      "Cannot specify both Range header and partNumber query parameter",
+    );
+  }
+  return parsePartNumber(parameters);
+}
+
+export async function headObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+  requireOnlyVersion(request.parameters.get("versionId"));
+  const customerKey = parseCustomerKey(request.headers);
+  const found = await findObject(request, bucket);
+  if (found === null) throw new S3Error("NoSuchKey");
+  requireSameKey(found.object, customerKey.ssecKeyMd5);
+  const onlyIf = parseConditions(request.headers);
+  if (onlyIf === undefined || conditionHolds(onlyIf, found.object)) {
+    return objectResponse(request, found);
+  }
+  if (failedStatus(onlyIf, found.object) === 412) throw new S3Error("PreconditionFailed");
+  return notModified(found.object);
+}
+
+async function findObject(request: S3Request, bucket: ClientBucket): Promise<ShownObject | null> {
+  const { key, headers } = request;
+  const partNumber = requestedPart(request);
+  if (partNumber !== undefined) {
+    const opened = await bucket.get({ key, partNumber });
+    if (opened?.status !== "found") return null;
+    close(opened);
+    return { ...opened, isPartial: true };
+  }
+  const header = headers.get("range");
+  const asked = header === undefined ? undefined : parseRange(header);
+  const text = await bucket.call({ method: "head", key });
+  if (text === null) return null;
+  const object = decodeObject(key, text);
+  const range = conditionHolds(parseIfRange(headers) ?? {}, object) ? asked : undefined;
+  return { object, range: resolveRange(range, object.size), isPartial: range !== undefined };
+}
+
+export async function deleteObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+  requireOnlyVersion(request.parameters.get("versionId"));
+  const onlyIf = parseConditions(request.headers);
+  await bucket.call({ method: "delete", keys: [request.key], onlyIf });
+  return emptyResponse(204);
+}
+
+interface NamedObject {
+  readonly key: string;
+  readonly versionId: string | null;
+  /** The object is deleted only if it has this entity tag. */
+  readonly etag: string | null;
+}
+
+export async function deleteObjects(
+  { body }: S3Request,
+  bucket: ClientBucket,
+): Promise<S3Response> {
+  const objects = parseNamedObjects(parseDocument(await body.document(), "Delete"));
+  const errors = new Map<NamedObject, XmlElements>();
+  const plain: NamedObject[] = [];
+  for (const object of objects) {
+    try {
+      requireOnlyVersion(object.versionId);
+      validateKey(object.key);
+      if (object.etag === null) plain.push(object);
+      else await deleteWithTag(bucket, object.key, object.etag);
+    } catch (error) {
+      errors.set(object, errorElements(object, error));
+    }
+  }
+  if (plain.length > 0) await bucket.call({ method: "delete", keys: plain.map(({ key }) => key) });
+  // The deployed service lists what it has deleted even if the client has asked for silence.
+  return xmlResponse(
+    writeXml("DeleteResult", {
+      Deleted: objects
+        .filter((object) => !errors.has(object))
+        .map(({ key, versionId }) => ({ Key: key, VersionId: versionId })),
+      Error: [...errors.values()],
+    }),
+  );
+}
+
+function parseNamedObjects(root: XmlElement): NamedObject[] {
+  const objects = childrenOf(root, "Object").map((element) => ({
+    key: childText(element, "Key"),
+    versionId: childText(element, "VersionId"),
+    etag: childText(element, "ETag"),
+  }));
+  const quiet = childText(root, "Quiet");
+  const isValid =
+    objects.length > 0 &&
+    objects.length <= deleteKeysMax &&
+    objects.every(({ key }) => key !== null) &&
+    (quiet === null || quiet === "true" || quiet === "false");
+  if (!isValid) throw new S3Error("MalformedXML");
+  return objects as NamedObject[];
+}
+
+async function deleteWithTag(bucket: ClientBucket, key: string, etag: string): Promise<void> {
+  const value = etag.replace(/^"(.*)"$/, "$1");
+  const pattern = value === "*" ? ({ kind: "any" } as const) : ({ kind: "strong", value } as const);
+  await bucket.call({ method: "delete", keys: [key], onlyIf: { etagMatches: [pattern] } });
+}
+
+function errorElements({ key, versionId }: NamedObject, error: unknown): XmlElements {
+  if (!(error instanceof S3Error) && !(error instanceof StoreError)) throw error;
+  const code = error instanceof S3Error ? error.code : error.s3Name;
+  return { Key: key, VersionId: versionId, Code: code, Message: error.message };
+}

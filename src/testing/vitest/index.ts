@@ -1,0 +1,346 @@
+/**
+ * `ledge/vitest`: tests in the vitest pool, with the buckets and the DNS of the configuration file.
+ *
+ *     import { ledge } from "ledge/vitest";
+ *     import { defineConfig } from "vitest/config";
+ *
+ *     export default defineConfig({ plugins: [ledge()] });
+ *
+ * A workspace of vitest has many projects, and the plugin of each is made in the same folder, before
+ * the root of the project is known. So the plugin looks for the pool when Vite tells the root, and
+ * reads the configuration file when vitest has the project.
+ */
+import "../../base/require-node.ts";
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
+import type { ProvidedContext } from "vitest";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { pluginPath } from "../../base/runtime.ts";
+import { UserError } from "../../base/user-error.ts";
+import { hasRpc } from "../../config/compatibility.ts";
+import { readConfig, type BucketBinding, type ProjectConfig } from "../../config/read-config.ts";
+import { remotePlace, type ProjectRemote } from "../../config/remotes.ts";
+import { writeTemporaryConfig } from "../../config/temporary-config-file.ts";
+import { bucketOptions, toWranglerTable } from "../../config/wrangler-config.ts";
+import type { RemotePlace } from "../../store/remote/remote-options.ts";
+import { controlBinding, dnsBinding, optionsKey, stateBinding } from "../controls.ts";
+import { stateKinds, type StateKind } from "../isolation/state-files.ts";
+import { findPool, keepStateInMemory, ReusedRuntimes, type Pool } from "./pool.ts";
+
+/** The options of the pool: `main`, `miniflare`, `wrangler`, and others. */
+export interface PoolOptions {
+  miniflare?: Record<string, unknown>;
+  wrangler?: { configPath?: string; environment?: string };
+  [option: string]: unknown;
+}
+
+export interface LedgeOptions extends PoolOptions {
+  /**
+   * The configuration file, relative to the project's root. Default: the nearest file in or above
+   * the root.
+   */
+  configPath?: string;
+  environment?: string;
+  /** `true`: the store also serves `r2_buckets`, so that a project of wrangler needs no edit. */
+  adopt?: boolean;
+  /**
+   * What of the writes of a test later tests do not see: everything by default. `false` isolates
+   * nothing, and a list only the kinds of bindings in it.
+   */
+  isolate?: boolean | readonly IsolatedKind[];
+  /** `false`: runtimes keep their state on the disk, also where a memory file system has room. */
+  memory?: boolean;
+}
+
+export type IsolatedKind = "store" | "dns" | StateKind;
+
+/** As in the pool: options that depend on values which the project's global setup provides. */
+export type LedgeOptionsFunction = (context: {
+  inject: <Key extends keyof ProvidedContext>(key: Key) => ProvidedContext[Key];
+}) => FunctionOptions | Promise<FunctionOptions>;
+
+/** The other options are needed before the values are known. */
+type FunctionOptions = Omit<LedgeOptions, "isolate" | "memory">;
+
+type PoolContext = Parameters<LedgeOptionsFunction>[0];
+
+const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url));
+
+/**
+ * The plugin of the pool, with the bindings of the configuration file, and with isolation of every
+ * test. All other options are passed on to the pool.
+ */
+export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin[] {
+  const kinds = isolatedKinds(typeof options === "function" ? true : options.isolate);
+  const isolate = kinds.length > 0;
+  const inMemory = typeof options === "function" || options.memory !== false;
+  let pool: Pool;
+  const poolPlugin: Plugin = {
+    name: "ledge:pool",
+    async config(viteConfig, environment) {
+      pool = await findPool(resolve(viteConfig.root ?? "."));
+      const { configureVitest: _, ...hooks } = pool.plugin({});
+      // Vite reads the other hooks of a plugin after the hook `config`.
+      Object.assign(poolPlugin, hooks);
+      return callHook(hooks.config, this, viteConfig, environment);
+    },
+  };
+  return [
+    poolPlugin,
+    {
+      name: "ledge:vitest",
+      enforce: "post",
+      configureVitest(context) {
+        const { vitest, project } = context;
+        if (project.config.runner !== undefined && isolate) {
+          throw new UserError(
+            `The project sets a test runner (${project.config.runner}), but isolation needs the ` +
+              "runner of ledge. Remove the runner, or turn isolation off: ledge({ isolate: false }).",
+          );
+        }
+        const files = new DerivedFiles();
+        const runPrefix = new RunPrefix();
+        const { configureVitest } = pool.plugin(
+          projectOptions(options, project.config.root, { files, runPrefix }),
+        );
+        callHook(configureVitest, undefined, context);
+        const reusesRuntime = vitest.config.watch;
+        if (isolate) project.config.runner = runnerPath;
+        project.provide(optionsKey, { isolate: kinds, reusesRuntime });
+        const runtimes = new ReusedRuntimes(pool);
+        const { poolRunner } = project.config;
+        if (poolRunner !== undefined) {
+          const runner = inMemory ? keepStateInMemory(poolRunner) : poolRunner;
+          project.config.poolRunner = reusesRuntime && isolate ? runtimes.wrap(runner) : runner;
+        }
+        vitest.onClose(async () => {
+          files.remove();
+          await runtimes.dispose();
+          await runPrefix.remove();
+        });
+      },
+    },
+  ];
+}
+
+/** Calls a hook, which is a function or an object with a function. */
+function callHook<This, Args extends unknown[], Result>(
+  hook:
+    | ((this: This, ...args: Args) => Result)
+    | { handler: (this: This, ...args: Args) => Result }
+    | undefined,
+  self: This,
+  ...args: Args
+): Result | undefined {
+  return (typeof hook === "object" ? hook.handler : hook)?.apply(self, args);
+}
+
+/** What a run makes, and removes at its end. */
+interface RunState {
+  readonly files: DerivedFiles;
+  readonly runPrefix: RunPrefix;
+}
+
+/** The options of the pool for the project in `root`. */
+function projectOptions(
+  options: LedgeOptions | LedgeOptionsFunction,
+  root: string,
+  run: RunState,
+): PoolOptions | ((context: PoolContext) => Promise<PoolOptions>) {
+  if (typeof options !== "function") return resolveOptions(options, root, run);
+  // The pool asks before every test file.
+  let resolved: Promise<PoolOptions> | undefined;
+  return (context) =>
+    (resolved ??= Promise.resolve(options(context)).then((given) =>
+      resolveOptions(given, root, run),
+    ));
+}
+
+/** @throws UserError with the mistakes of the configuration file */
+function resolveOptions(
+  options: LedgeOptions,
+  root: string,
+  { files, runPrefix }: RunState,
+): PoolOptions {
+  const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
+  const config = readConfig({
+    folder: root,
+    configPath: configPath ?? poolOptions.wrangler?.configPath,
+    environment: environment ?? poolOptions.wrangler?.environment,
+    adopt,
+  });
+  for (const warning of config.warnings) console.warn(warning);
+  if (
+    config.path === null &&
+    poolOptions["main"] === undefined &&
+    poolOptions.miniflare === undefined
+  ) {
+    throw new UserError(
+      `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${root} or above it. ` +
+        "Add one, name one with configPath, or give the pool's options main and miniflare.",
+    );
+  }
+  const derivedPath = config.path === null ? undefined : files.write(config);
+  const kinds = isolatedKinds(isolate);
+  return withBindings(
+    { ...config, buckets: runPrefix.apply(config.buckets) },
+    poolOptions,
+    derivedPath,
+    stateKinds.filter((kind) => kinds.includes(kind)),
+  );
+}
+
+const allKinds: readonly IsolatedKind[] = ["store", "dns", ...stateKinds];
+
+/** @throws UserError for a kind that does not exist */
+function isolatedKinds(isolate: LedgeOptions["isolate"] = true): readonly IsolatedKind[] {
+  if (typeof isolate === "boolean") return isolate ? allKinds : [];
+  const unknown = isolate.find((kind) => !allKinds.includes(kind));
+  if (unknown === undefined) return isolate;
+  throw new UserError(
+    `The option isolate has "${unknown}", which is no kind of binding. The kinds are ` +
+      `${allKinds.join(", ")}.`,
+  );
+}
+
+/** The configuration files for the pool. They are removed when vitest or the process ends. */
+class DerivedFiles {
+  static readonly #all = new Set<DerivedFiles>();
+  readonly #files: { remove(): void }[] = [];
+
+  static {
+    process.once("exit", () => {
+      for (const files of this.#all) files.remove();
+    });
+  }
+
+  /** Returns the path of the file. */
+  write(config: ProjectConfig): string {
+    const file = writeTemporaryConfig(config.folder, toWranglerTable(config, []));
+    this.#files.push(file);
+    DerivedFiles.#all.add(this);
+    return file.path;
+  }
+
+  remove(): void {
+    for (const file of this.#files.splice(0)) file.remove();
+    DerivedFiles.#all.delete(this);
+  }
+}
+
+/** Adds the bindings of the configuration file, and the controls of the store and the DNS. */
+function withBindings(
+  config: ProjectConfig,
+  { miniflare = {}, ...options }: PoolOptions,
+  configPath: string | undefined,
+  kinds: readonly StateKind[],
+): PoolOptions {
+  const store = { package: pluginPath, name: "store" };
+  const dns = { package: pluginPath, name: "dns" };
+  const dnsTable = config.dns.table;
+  const bindings = [
+    ...config.buckets.map((bucket) => ({
+      name: bucket.binding,
+      type: "store_bucket",
+      plugin: store,
+      options: bucketOptions(bucket),
+    })),
+    {
+      name: controlBinding,
+      type: "store_control",
+      plugin: store,
+      options: { project_folder: resolve(config.folder) },
+    },
+    ...(hasRuntimeSockets && kinds.length > 0
+      ? [
+          {
+            name: stateBinding,
+            type: "state_files",
+            plugin: { package: pluginPath, name: "isolation" },
+            options: { kinds },
+          },
+        ]
+      : []),
+    ...[dnsBinding, ...(config.dns.binding === undefined ? [] : [config.dns.binding])].map(
+      (name) => ({ name, type: "dns", plugin: dns, options: dnsTable }),
+    ),
+  ];
+  const given = (miniflare["unsafeBindings"] ?? []) as unknown[];
+  return {
+    ...options,
+    ...(configPath !== undefined && {
+      wrangler: {
+        ...options.wrangler,
+        configPath,
+        ...(config.environment !== undefined && { environment: config.environment }),
+      },
+    }),
+    miniflare: {
+      ...miniflare,
+      ...rpcFlag(config, miniflare),
+      unsafeBindings: [...given, ...bindings],
+    },
+  };
+}
+
+/** Tests call the controls by RPC, which scripts with an old compatibility date do not have. */
+function rpcFlag(
+  { table }: ProjectConfig,
+  miniflare: Record<string, unknown>,
+): { compatibilityFlags?: string[] } {
+  const date = (miniflare["compatibilityDate"] ?? table["compatibility_date"]) as
+    | string
+    | undefined;
+  const own = (miniflare["compatibilityFlags"] ?? []) as string[];
+  const flags = [...own, ...((table["compatibility_flags"] ?? []) as string[])];
+  if (date === undefined || hasRpc(date, flags)) return {};
+  return { compatibilityFlags: [...own, "rpc"] };
+}
+
+interface UsedPlace {
+  readonly place: RemotePlace;
+  readonly remote: ProjectRemote;
+}
+
+/**
+ * Remote buckets in tests. The undo of writes is a matter of local buckets, so the tests of a run share what
+ * they write. But each run has a prefix of its own in the service's bucket, which is removed at its end.
+ */
+class RunPrefix {
+  readonly #name = `test-${randomBytes(6).toString("hex")}/`;
+  /** By their text: two bindings can name one bucket. */
+  readonly #used = new Map<string, UsedPlace>();
+
+  /** The buckets of a run: those of services have the prefix of the run behind their own. */
+  apply(buckets: readonly BucketBinding[]): BucketBinding[] {
+    return buckets.map((bucket) => {
+      if (bucket.remote === undefined) return bucket;
+      const remote = { ...bucket.remote, prefix: bucket.remote.prefix + this.#name };
+      const place = remotePlace(remote, bucket.previewBucketName ?? bucket.bucketName);
+      const key = describePlace(place);
+      // Said at the start: a run that is killed leaves its objects.
+      if (!this.#used.has(key)) console.log(`Tests write to ${key}, and remove it at the end.`);
+      this.#used.set(key, { place, remote });
+      return { ...bucket, remote };
+    });
+  }
+
+  /** Removes what the run has written. A failure is a warning: the tests have their results. */
+  async remove(): Promise<void> {
+    const used = [...this.#used];
+    this.#used.clear();
+    if (used.length === 0) return;
+    const { removePrefix } = await import("../../store/node/removed-prefix.ts");
+    for (const [key, { place, remote }] of used) {
+      await removePrefix(place, remote.credentials).catch((error: Error) => {
+        console.warn(`Cannot remove ${key}: ${error.message} Remove it yourself.`);
+      });
+    }
+  }
+}
+
+function describePlace({ prefix, bucketName, remote, endpoint }: RemotePlace): string {
+  return `"${prefix}" in the bucket "${bucketName}" of the remote "${remote}" (${endpoint})`;
+}

@@ -1,0 +1,272 @@
+/**
+ * The vitest pool of a project: `@cloudflare/vitest-pool-workers`, or its successor
+ * `@cloudflare/vitest-plugin`. Both are resolved from the project, because the tests run on the
+ * project's versions of wrangler and Miniflare. Its runtimes keep their state in memory, and watch mode reuses them.
+ *
+ * This file has everything that `ledge/vitest` uses of the pool in Node. `testing/pool-internal.d.ts` has
+ * what the runner uses in workerd.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Plugin } from "vite";
+import type { PoolOptions, PoolRunnerInitializer, PoolWorker } from "vitest/node";
+import { checkVersion, type TestedPackage } from "../../base/package-version.ts";
+import { isAlive } from "../../base/processes.ts";
+import { testedVersions } from "../../base/tested-versions.ts";
+import { UserError } from "../../base/user-error.ts";
+
+/** The part of the pool that is used. */
+interface PoolModule {
+  readonly cloudflareTest: (options: unknown) => Plugin;
+  /** Without these two, watch mode starts a runtime for each run. */
+  readonly connectToMiniflareSocket?: (miniflare: unknown, workerName: string) => Promise<Socket>;
+  readonly getRunnerName?: (project: unknown) => string;
+}
+
+interface Socket {
+  close(): void;
+}
+
+/** A worker of the pool, with its runtime and its connection. */
+interface RuntimeWorker extends PoolWorker {
+  mf?: unknown;
+  socket?: Socket | undefined;
+}
+
+export class Pool {
+  readonly #module: PoolModule;
+
+  constructor(module: PoolModule) {
+    this.#module = module;
+  }
+
+  /** The plugin of Vite that runs tests in the pool. */
+  plugin(options: unknown): Plugin {
+    return this.#module.cloudflareTest(options);
+  }
+
+  /**
+   * Closes the connection of a worker, whose runtime stays alive.
+   *
+   * @returns `false` for a pool of an unknown version, whose workers cannot be reused
+   */
+  disconnect(worker: RuntimeWorker): boolean {
+    const { connectToMiniflareSocket, getRunnerName } = this.#module;
+    if (connectToMiniflareSocket === undefined || getRunnerName === undefined) return false;
+    if (worker.mf === undefined || worker.socket === undefined) return false;
+    worker.socket.close();
+    worker.socket = undefined;
+    return true;
+  }
+
+  /** Connects a worker whose connection was closed to its runtime. */
+  async reconnect(worker: RuntimeWorker, project: unknown): Promise<void> {
+    const { connectToMiniflareSocket: connect, getRunnerName } = this.#module;
+    worker.socket = await connect?.(worker.mf, getRunnerName?.(project) ?? "");
+  }
+}
+
+/** The packages with a pool. The successor is first: a project with both packages is migrating. */
+const pools = ["@cloudflare/vitest-plugin", "@cloudflare/vitest-pool-workers"] as const;
+
+/** @throws UserError when the pool or vitest is missing or too old */
+export async function findPool(folder: string): Promise<Pool> {
+  const vitest = findPackage(folder, "vitest");
+  if (vitest === null) {
+    throw new UserError(
+      `ledge/vitest needs vitest, and ${folder} has none. Install it: ` +
+        "npm install --save-dev vitest",
+    );
+  }
+  checkVersion("vitest", vitest.version, folder);
+  for (const name of pools) {
+    const found = findPackage(folder, name);
+    if (found === null) continue;
+    checkVersion(name, found.version, folder);
+    const module = (await import(pathToFileURL(found.entry).href)) as Partial<PoolModule>;
+    if (module.cloudflareTest !== undefined) return new Pool(module as PoolModule);
+    const [, newest] = testedVersions[name];
+    throw new UserError(
+      `${name} ${found.version} has no cloudflareTest, which ledge/vitest uses. Install ` +
+        `${name}@${newest}, with which Ledge was tested, or a newer version of ledge.`,
+    );
+  }
+  throw new UserError(
+    `ledge/vitest runs tests in ${pools.join(" or ")}, and ${folder} has neither. ` +
+      "Install one: npm install --save-dev @cloudflare/vitest-plugin",
+  );
+}
+
+interface FoundPackage {
+  readonly version: string;
+  /** The path of the module that an import of the package loads */
+  readonly entry: string;
+}
+
+/** Looks into each `node_modules`, because a package may export neither its manifest nor a CommonJS entry. */
+function findPackage(folder: string, packageName: TestedPackage): FoundPackage | null {
+  const { resolve } = createRequire(join(folder, "package.json"));
+  for (const modules of resolve.paths(packageName) ?? []) {
+    const path = join(modules, packageName);
+    try {
+      const text = readFileSync(join(path, "package.json"), "utf8");
+      const manifest = JSON.parse(text) as { version: string; main?: string };
+      return { version: manifest.version, entry: join(path, manifest.main ?? "index.js") };
+    } catch {
+      continue;
+    }
+  }
+  return null;
+}
+
+/**
+ * Runtimes that watch mode reuses.
+ *
+ * vitest stops a worker of its pool after every run, and starts a worker for the next run. In watch
+ * mode the start of the runtime is most of the waiting time. So the runtime of a stopped worker
+ * stays alive, and the next run connects to it. The test runner resets the runtime at the end of a
+ * run (`runner.ts`).
+ */
+export class ReusedRuntimes {
+  readonly #pool: Pool;
+  readonly #idle = new Map<object, PoolWorker[]>();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** A pool runner whose workers reuse the runtimes of stopped workers. */
+  wrap(runner: PoolRunnerInitializer): PoolRunnerInitializer {
+    return {
+      name: runner.name,
+      createPoolWorker: (options) => this.#makeWorker(runner, options),
+    };
+  }
+
+  /** Stops the runtimes that no worker uses. */
+  async dispose(): Promise<void> {
+    const idle = [...this.#idle.values()].flat();
+    this.#idle.clear();
+    await Promise.all(idle.map((worker) => worker.stop()));
+  }
+
+  #makeWorker(runner: PoolRunnerInitializer, options: PoolOptions): PoolWorker {
+    const { project } = options;
+    const reused = this.#idle.get(project)?.pop();
+    const worker: PoolWorker = reused ?? runner.createPoolWorker(options);
+    return {
+      name: worker.name,
+      start: async () => {
+        if (reused === undefined) await worker.start();
+        else await this.#pool.reconnect(worker, project);
+      },
+      stop: async () => {
+        if (!this.#pool.disconnect(worker)) return worker.stop();
+        this.#idle.set(project, [...(this.#idle.get(project) ?? []), worker]);
+      },
+      send: (message) => worker.send(message),
+      on: (event, callback) => worker.on(event, callback),
+      off: (event, callback) => worker.off(event, callback),
+      deserialize: (data) => worker.deserialize(data),
+    };
+  }
+}
+
+const memoryPath = "/dev/shm";
+/** `statfs` of Linux has this type for a file system in memory. */
+const memoryType = 0x01021994;
+/** With less free space the state is on the disk: a full file system would fail the tests. */
+const freeBytesMin = 1024 ** 3;
+
+const namePrefix = `ledge-${process.getuid?.()}-`;
+
+/** Whether a file system is in memory, and has room for the state of tests. */
+export function isRoomyMemory(fileSystem: { type: number; bavail: number; bsize: number }) {
+  const { type, bavail, bsize } = fileSystem;
+  return type === memoryType && bavail * bsize >= freeBytesMin;
+}
+
+/** The path of the file system in memory, or `null` if there is none with enough room. */
+function findMemory(): string | null {
+  try {
+    return isRoomyMemory(statfsSync(memoryPath)) ? memoryPath : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A pool runner whose runtimes have their state on a memory file system, where there is room.
+ *
+ * Most of the time of a write is that SQLite waits for the disk, and the state of a test ends with
+ * the test. Miniflare keeps the state of a runtime in a folder of the temporary folder, so the
+ * temporary folder of this process is another one while a runtime starts.
+ */
+export function keepStateInMemory(
+  runner: PoolRunnerInitializer,
+  find: () => string | null = findMemory,
+): PoolRunnerInitializer {
+  return {
+    name: runner.name,
+    createPoolWorker(options) {
+      const worker = runner.createPoolWorker(options);
+      const start = worker.start.bind(worker);
+      worker.start = () => withMemoryFolder(find(), start);
+      return worker;
+    },
+  };
+}
+
+let starts = 0;
+let diskFolder: string | undefined;
+
+/** Runtimes start at the same time, and share the folder. */
+async function withMemoryFolder<Result>(
+  memory: string | null,
+  start: () => Promise<Result>,
+): Promise<Result> {
+  const folder = memory === null ? null : ownFolderIn(memory);
+  if (folder === null) return start();
+  if (starts++ === 0) {
+    diskFolder = process.env["TMPDIR"];
+    process.env["TMPDIR"] = folder;
+  }
+  try {
+    return await start();
+  } finally {
+    if (--starts === 0) {
+      if (diskFolder === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = diskFolder;
+    }
+  }
+}
+
+let ownFolder: string | undefined;
+
+/** The folder of this process, or `null` if the file system refuses one. */
+function ownFolderIn(memory: string): string | null {
+  try {
+    ownFolder ??= makeOwnFolder(memory);
+    return ownFolder;
+  } catch {
+    return null;
+  }
+}
+
+function makeOwnFolder(memory: string): string {
+  removeFoldersOfEndedProcesses(memory);
+  const folder = mkdtempSync(join(memory, `${namePrefix}${process.pid}-`));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A process that was killed leaves its folder, which takes memory. */
+function removeFoldersOfEndedProcesses(memory: string): void {
+  for (const name of readdirSync(memory)) {
+    if (!name.startsWith(namePrefix)) continue;
+    const processId = Number.parseInt(name.slice(namePrefix.length));
+    if (!isAlive({ processId })) rmSync(join(memory, name), { recursive: true, force: true });
+  }
+}

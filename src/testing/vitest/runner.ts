@@ -1,0 +1,136 @@
+/**
+ * The test runner of the pool: vitest's runner, with an isolation layer
+ * (`testing/isolation-layers.ts`) for every file, suite and test.
+ *
+ *     a task begins ─▶ TaskLayers.begin ─▶ IsolationLayers.open
+ *     a task ends   ─▶ TaskLayers.end   ─▶ IsolationLayers.close: its writes are undone
+ *
+ * Hooks of a setup file could not do this: they see tests but not suites, and run in no defined
+ * order with the hooks of the project. The runner sees a task begin before all its hooks and end
+ * after all its hooks.
+ *
+ * A call belongs to the test that made it, even if it arrives later. The function of a test runs in
+ * an async context that names its layer. A request to a handler belongs to the layer that is open
+ * when it begins. A call of a closed layer is not executed: the bucket refuses it, and
+ * the isolate refuses it for other bindings (`testing/binding-calls.ts`).
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import * as pool from "cloudflare:test-internal";
+import { TestRunner } from "vitest";
+import { optionsKey, type RunnerOptions } from "../controls.ts";
+import { poolState } from "../pool-state.ts";
+import { shareProxiesOfPool } from "../pool-session.ts";
+import { TaskLayers } from "./task-layers.ts";
+
+type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
+type Suite = Parameters<TestRunner["onBeforeRunSuite"]>[0];
+type File = Parameters<TestRunner["onCollectStart"]>[0];
+
+shareProxiesOfPool();
+
+interface Attempt {
+  readonly retry: number;
+  readonly repeats: number;
+}
+
+export default class IsolatingRunner extends TestRunner {
+  readonly #options: RunnerOptions;
+  readonly #state = poolState();
+  readonly #layers = new TaskLayers(this.#state.runtime.layers);
+  /** The layer of the test whose function is running */
+  readonly #testLayer = new AsyncLocalStorage<number | undefined>();
+  /** The layer of each request to a handler */
+  readonly #requestLayers = new WeakMap<object, number | undefined>();
+
+  constructor(...args: ConstructorParameters<typeof TestRunner>) {
+    super(...args);
+    this.#options = this.injectValue(optionsKey);
+    this.#state.runtime.layers.isolate(this.#options.isolate);
+    this.#state.isolates = (kind) => this.#options.isolate.includes(kind);
+    this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
+    this.#state.beginRequest = (request) => {
+      if (!this.#requestLayers.has(request)) {
+        this.#requestLayers.set(request, this.#layers.current);
+      }
+    };
+    this.#state.namesOfLayer = (layer) =>
+      this.#layers.tasksOf(layer).map((task) => (task as Test).fullTestName || (task as Test).name);
+  }
+
+  override async onCollectStart(file: File): Promise<void> {
+    super.onCollectStart(file);
+    // The layer of a file includes the writes of its top-level code.
+    await this.#begin(file);
+  }
+
+  override async onBeforeRunSuite(suite: Suite): Promise<void> {
+    await super.onBeforeRunSuite(suite);
+    if (suite.mode !== "skip" && suite.mode !== "todo") await this.#begin(suite);
+  }
+
+  override async onAfterRunSuite(suite: Suite): Promise<void> {
+    await super.onAfterRunSuite(suite);
+    await this.#layers.end(suite);
+  }
+
+  override async onBeforeRunTask(test: Test): Promise<void> {
+    await super.onBeforeRunTask(test);
+    if (test.mode !== "run" && test.mode !== "queued") return;
+    await this.#begin(test);
+  }
+
+  async runTask(test: Test): Promise<void> {
+    await this.#testLayer.run(this.#layers.current, () => TestRunner.getTestFn(test)());
+  }
+
+  async onAfterRetryTask(test: Test, { retry, repeats }: Attempt): Promise<void> {
+    const failed = test.result?.state === "fail";
+    if (failed) await this.#reportFaults(test);
+    const runsAgain = (failed && retry < retries(test)) || repeats < (test.repeats ?? 0);
+    if (runsAgain) await this.#layers.retry(test);
+  }
+
+  override async onAfterRunTask(test: Test): Promise<void> {
+    super.onAfterRunTask(test);
+    await this.#layers.end(test);
+  }
+
+  override async onAfterRunFiles(): Promise<void> {
+    super.onAfterRunFiles();
+    await this.#layers.endAll();
+    if (!this.#options.reusesRuntime) return;
+    if (pool.reset === undefined) throw new Error(missingReset);
+    await pool.reset();
+  }
+
+  async #begin(task: Test | Suite): Promise<void> {
+    this.#state.runtime.forgetSnapshots();
+    this.#state.calls.length = 0;
+    await this.#layers.begin(task);
+  }
+
+  #layerOfCall(): number | undefined {
+    const { current } = this.#layers;
+    const testLayer = this.#testLayer.getStore();
+    if (testLayer !== undefined) return testLayer;
+    const request = pool.handlerContextStore?.getStore();
+    // The context of a Durable Object outlives requests, and belongs to no test.
+    if (request === undefined || "storage" in request) return current;
+    return this.#requestLayers.has(request) ? this.#requestLayers.get(request) : current;
+  }
+
+  /** Appends the faults to the error of a failed test. */
+  async #reportFaults(test: Test): Promise<void> {
+    const report = await this.#state.runtime.describeFaults();
+    const [error] = test.result?.errors ?? [];
+    if (report !== "" && error !== undefined) error.message += `\n\n${report}`;
+  }
+}
+
+const missingReset =
+  "Watch mode of ledge/vitest needs reset() of the vitest pool, and this version of the pool has none. " +
+  'Install a version that Ledge was tested with: see "Versions" in docs/stock-tools.md.';
+
+function retries({ retry }: Test): number {
+  return typeof retry === "number" ? retry : (retry?.count ?? 0);
+}

@@ -1,0 +1,147 @@
+/**
+ * The isolation layer of each vitest task: a test file, a suite or a test.
+ *
+ * A suite's layer opens before its `beforeAll` and closes after its `afterAll`; the layers of its
+ * tests are above it. vitest does not report the end of every task that begins (a test that skips
+ * itself has none), so a task that begins first closes all layers above the layer of its parent.
+ *
+ * Tasks that run concurrently form a group with one layer: they see one another's writes, and the
+ * end of the last task of the group undoes these writes.
+ */
+import type { IsolationLayers } from "../isolation-layers.ts";
+
+/** The part of a vitest task that is used. */
+export interface Task {
+  readonly concurrent?: boolean | undefined;
+  /** The suite that contains the task */
+  readonly suite?: Task | undefined;
+  /** The file that contains the task; a file contains itself */
+  readonly file?: Task | undefined;
+}
+
+type LayerStack = Pick<IsolationLayers, "open" | "close" | "replace">;
+
+interface Entry {
+  readonly task: Task;
+  readonly layer: number;
+}
+
+interface ConcurrentGroup {
+  readonly layer: Promise<number>;
+  readonly tasks: Set<Task>;
+}
+
+export class TaskLayers {
+  readonly #layers: LayerStack;
+  /** The tasks that have begun, outermost first, with their layers */
+  readonly #entries: Entry[] = [];
+  /** An open layer above all entries, for the next task that begins */
+  #spare: number | undefined;
+  /** The tasks of each layer, also of closed layers: a call may arrive late */
+  readonly #tasks = new Map<number, Task[]>();
+  /** The running group of each parent */
+  readonly #groups = new Map<Task | null, ConcurrentGroup>();
+
+  constructor(layers: LayerStack) {
+    this.#layers = layers;
+  }
+
+  /** The innermost layer of a task that has begun. */
+  get current(): number | undefined {
+    return this.#entries.at(-1)?.layer;
+  }
+
+  /** The task of a layer, or the tasks of a group. */
+  tasksOf(layer: number): readonly Task[] {
+    return this.#tasks.get(layer) ?? [];
+  }
+
+  async begin(task: Task): Promise<void> {
+    const outermost = outermostConcurrent(task);
+    if (outermost === null) return this.#open(task, parentOf(task));
+    if (outermost !== task) return;
+    const parent = parentOf(task);
+    let group = this.#groups.get(parent);
+    if (group === undefined) {
+      const layer = this.#open(task, parent).then(() => this.current as number);
+      group = { layer, tasks: new Set() };
+      this.#groups.set(parent, group);
+    }
+    group.tasks.add(task);
+    const tasks = this.#tasks.get(await group.layer);
+    if (tasks?.includes(task) === false) tasks.push(task);
+  }
+
+  async end(task: Task): Promise<void> {
+    const outermost = outermostConcurrent(task);
+    if (outermost === null) return this.#end((entry) => entry.task === task);
+    const parent = parentOf(task);
+    const group = this.#groups.get(parent);
+    if (outermost !== task || group === undefined) return;
+    group.tasks.delete(task);
+    if (group.tasks.size > 0) return;
+    this.#groups.delete(parent);
+    const layer = await group.layer;
+    await this.#end((entry) => entry.layer === layer);
+  }
+
+  /** Undoes the writes of a task before vitest runs the task again. */
+  async retry(task: Task): Promise<void> {
+    if (outermostConcurrent(task) !== null) return;
+    await this.end(task);
+    await this.begin(task);
+  }
+
+  async endAll(): Promise<void> {
+    this.#groups.clear();
+    await this.#close(0);
+  }
+
+  async #open(task: Task, parent: Task | null): Promise<void> {
+    if (this.#entries.some((entry) => entry.task === task)) return;
+    const index = this.#entries.findIndex((entry) => entry.task === parent) + 1;
+    if (index < this.#entries.length) await this.#close(index);
+    const spare = this.#spare;
+    this.#spare = undefined;
+    const layer = spare ?? (await this.#layers.open());
+    this.#entries.push({ task, layer });
+    this.#tasks.set(layer, [task]);
+  }
+
+  /**
+   * Closes the layer of an entry. In most cases another task of the same suite follows, so the same
+   * round trip opens a layer for it.
+   */
+  async #end(isEnding: (entry: Entry) => boolean): Promise<void> {
+    const index = this.#entries.findIndex(isEnding);
+    const lowest = this.#entries[index];
+    if (lowest === undefined) return;
+    if (index === 0) return this.#close(0);
+    this.#entries.splice(index);
+    this.#spare = undefined;
+    const spare = await this.#layers.replace(lowest.layer);
+    // If a task has begun in the meantime, the spare layer is below the layer of that task.
+    if (this.#entries.length === index) this.#spare = spare;
+  }
+
+  /** Closes the layers of the entries from `index` on, and the spare layer. */
+  async #close(index: number): Promise<void> {
+    const lowest = this.#entries[index]?.layer ?? this.#spare;
+    if (lowest === undefined) return;
+    this.#entries.splice(index);
+    this.#spare = undefined;
+    await this.#layers.close(lowest);
+  }
+}
+
+function parentOf(task: Task): Task | null {
+  if (task.suite !== undefined) return task.suite;
+  return task.file === undefined || task.file === task ? null : task.file;
+}
+
+/** The outermost concurrent task among this task and the suites that contain it. */
+function outermostConcurrent(task: Task): Task | null {
+  const parent = parentOf(task);
+  const outer = parent === null ? null : outermostConcurrent(parent);
+  return outer ?? (task.concurrent === true ? task : null);
+}
