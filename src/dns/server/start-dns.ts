@@ -14,7 +14,7 @@ import {
   type DnsVariables,
 } from "../config/dns-config.ts";
 import type { ProjectDns } from "../config/dns-table.ts";
-import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
+import { ApiPort, openHttpsPort } from "./api-port.ts";
 import { publicSocketPath, startCompanion, type CompanionOptions } from "./companion.ts";
 import { Listeners } from "./listeners.ts";
 import type { BindOptions, OpenPorts } from "./sockets.ts";
@@ -87,7 +87,7 @@ export async function startProjectDns(
   const log = options.log ?? console.log;
   for (;;) {
     const owner = await claimZones(zones, { isBrief: false, log });
-    if (owner !== null) return startOwned(owner, () => startAlone(owner, dns, options));
+    if (owner !== null) return describeStart(await startOwned(owner, dns, options), dns, log);
     const record = await findZonesOwner(zones.folder);
     if (record !== null) throw new ZonesTakenError(zones.folder, record);
   }
@@ -109,15 +109,17 @@ export async function startBriefly(zones: Zones, dns: ProjectDns): Promise<Runni
     transfers: { ...dns.transfers, secondaries: [] },
   };
   const options = { port: 0, dnsPort: 0, log: () => {} };
-  return startOwned(owner, () => startServer(owner, brief, options));
+  return startOwned(owner, brief, options);
 }
 
+/** The end of the server is the end of the ownership. */
 async function startOwned(
   owner: ZonesOwner,
-  start: () => Promise<RunningDns>,
-): Promise<RunningDns> {
+  dns: ProjectDns,
+  options: ServerOptions,
+): Promise<RunningServer> {
   try {
-    const server = await start();
+    const server = await startServer(owner, dns, options);
     const stop = (): Promise<void> => server.stop().finally(() => owner.release());
     let stopped: Promise<void> | undefined;
     return { ...server, stop: () => (stopped ??= stop()) };
@@ -127,25 +129,22 @@ async function startOwned(
   }
 }
 
-async function startAlone(
-  owner: ZonesOwner,
-  dns: ProjectDns,
-  options: StartDnsOptions,
-): Promise<RunningDns> {
-  const server = await startServer(owner, dns, options);
-  const { url, httpsUrl, dnsPort, addresses } = server;
-  const log = options.log ?? console.log;
-  const zones = readDnsConfig(dns.variables).zones.map(({ name }) => name);
+function describeStart(
+  { url, httpsUrl, dnsPort, addresses, stop }: RunningServer,
+  { variables }: ProjectDns,
+  log: (text: string) => void,
+): RunningDns {
+  const zones = readDnsConfig(variables).zones.map(({ name }) => name);
   log(
     [
       `DNS API    ${url}`,
       ...describeHttps(httpsUrl),
-      ...describeCredentials(dns.variables),
+      ...describeCredentials(variables),
       `  zones    ${zones.join(", ") || "none declared"}`,
     ].join("\n"),
   );
   if (addresses.length > 0) log(`DNS        ${addresses.join(", ")} (UDP and TCP)`);
-  return { url, httpsUrl, dnsPort, stop: () => server.stop() };
+  return { url, httpsUrl, dnsPort, stop };
 }
 
 /** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */
@@ -177,9 +176,18 @@ export async function startServer(
     const target = publicSocketPath(owner.folder);
     const apiPort = await ApiPort.open({ host: apiHost, port, target });
     parts.push(() => apiPort.close());
-    const https = await openHttps(owner.folder, config, dns.httpsPort, options);
-    if (https !== null) parts.push(() => https.close());
-    const httpsUrl = https?.url ?? null;
+    let httpsUrl: string | null = null;
+    if (dns.httpsPort !== null) {
+      const https = await openHttpsPort({
+        folder: owner.folder,
+        names: config.httpsNames,
+        host: apiHost,
+        port: options.httpsPort ?? dns.httpsPort,
+        log,
+      });
+      parts.push(() => https.close());
+      httpsUrl = https.url;
+    }
     const origin = `http://${apiHost}:${apiPort.port}`;
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
@@ -200,15 +208,6 @@ export async function startServer(
     await stop();
     throw error;
   }
-}
-
-async function openHttps(
-  folder: string,
-  { httpsNames: names }: DnsConfig,
-  wanted: number | null,
-  { httpsPort: port = wanted ?? 0, log = console.log }: ServerOptions,
-): Promise<HttpsPort | null> {
-  return wanted === null ? null : openHttpsPort({ folder, names, host: apiHost, port, log });
 }
 
 const briefListen = { hosts: [apiHost], hostsOptional: false };
