@@ -9,8 +9,7 @@
  * (`objects/stored-replies.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { clientHeader, scriptClient } from "../src/dns/rules/logged-call.ts";
-import { requestIdHeader } from "../src/dns/rules/request-id.ts";
+import { clientHeader, scriptClient, requestIdHeader } from "../src/dns/rules/api-call.ts";
 import { layersPath, type LayerRequest } from "./api/controls.ts";
 
 interface ProxyEnv {

@@ -1,6 +1,6 @@
 /** What the S3 service of a bucket honours: as the service shows, or as the build assumes. */
 import type { ProjectRemote } from "../config/remotes.ts";
-import { requireRemote } from "../store/node/required-remotes.ts";
+import { requireRemote } from "../store/node/remote-buckets.ts";
 import type { RemoteFeatures, RemoteGap, RemotePlace } from "../store/remote/remote-options.ts";
 
 /** @throws UserError when the service cannot be used, or lacks what a bucket needs */

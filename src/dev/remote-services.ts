@@ -1,7 +1,7 @@
 /** The S3 services of a project's buckets: their check before a start, and what the summary says of them. */
 import type { BucketBinding } from "../config/read-config.ts";
 import { remotePlace } from "../config/remotes.ts";
-import { requireRemote } from "../store/node/required-remotes.ts";
+import { requireRemote } from "../store/node/remote-buckets.ts";
 import { gapsOf, type RemoteGap } from "../store/remote/remote-options.ts";
 
 export interface RemoteSummary {

@@ -14,7 +14,7 @@ import { removeLeftFolders } from "../base/process-folders.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { remotePlace, type ProjectRemote } from "../config/remotes.ts";
 import type { BucketSettings } from "../store/core/operations.ts";
-import { requireRemote } from "../store/node/required-remotes.ts";
+import { requireRemote } from "../store/node/remote-buckets.ts";
 import { pluginName } from "./store-services.ts";
 
 const remoteModule = "ledge-internal:store-remote-binding";

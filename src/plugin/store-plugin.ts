@@ -23,8 +23,7 @@ import {
 } from "../config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/operations.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
-import { directCalls } from "../store/node/direct-calls.ts";
-import { nodeBinding } from "../store/node/node-binding.ts";
+import { directCalls, nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 import { remoteBinding, remoteModules, remoteServices } from "./remote-binding.ts";

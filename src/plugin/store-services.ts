@@ -17,7 +17,7 @@ import {
   ownerService,
   runBindings,
 } from "../store/node/bucket-services.ts";
-import { removePartialFiles } from "../store/node/partial-files.ts";
+import { removePartialFiles } from "../store/node/store-files.ts";
 import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
 import { closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
 import { StoreUse } from "./store-use.ts";

@@ -4,11 +4,9 @@
  */
 import type { FolderOwner } from "../state/owner.ts";
 import type { Succession } from "../state/succession.ts";
-import type { ClientBucket } from "../store/node/client-bucket.ts";
-import { ContentFiles } from "../store/node/content-files.ts";
+import type { Bucket } from "../store/node/bucket.ts";
+import { LocalBuckets } from "../store/node/local-bucket.ts";
 import { openBuckets } from "../store/node/endpoint-client.ts";
-import { OwnedBucket } from "../store/node/owned-bucket.ts";
-import { OwnerConnection } from "../store/node/owner-connection.ts";
 import { claimStore, storeRuns } from "../store/node/store-owner.ts";
 import { succeedStoreOwner } from "../store/node/store-successor.ts";
 import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
@@ -36,7 +34,7 @@ export class StoreUse {
   #succession: Succession | undefined;
   #s3: S3Endpoint | undefined;
   /** The connection of the buckets in Node. */
-  #client: { readonly owner: OwnerConnection; readonly contents: ContentFiles } | undefined;
+  #buckets: LocalBuckets | undefined;
   #runId = "";
 
   private constructor(store: StoreFolder, loopbackPort: number, previous: StoreUse | undefined) {
@@ -76,13 +74,10 @@ export class StoreUse {
   }
 
   /** A bucket for this process, until Miniflare ends. */
-  bucket(name: string): ClientBucket {
-    this.#client ??= {
-      // This Miniflare is the owner, or its succession becomes the owner.
-      owner: new OwnerConnection(this.#store.folder, { succeeds: false }),
-      contents: new ContentFiles(this.#store.folder),
-    };
-    return new OwnedBucket({ ...this.#client, name, isDeletable: false });
+  bucket(name: string): Bucket {
+    // This Miniflare is the owner, or its succession becomes the owner.
+    this.#buckets ??= new LocalBuckets(this.#store.folder, { succeeds: false });
+    return this.#buckets.bucket(name);
   }
 
   /** Serves the S3-compatible API until Miniflare ends. */
@@ -112,8 +107,7 @@ export class StoreUse {
   #end(loopbackPort: number): void {
     if (uses.get(loopbackPort) === this) uses.delete(loopbackPort);
     usesByRun.delete(this.#runId);
-    void this.#client?.owner.close();
-    this.#client?.contents.close();
+    void this.#buckets?.close();
     this.#owner?.release();
     void this.#succession?.stop();
     void this.#s3?.close();

@@ -5,7 +5,7 @@
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
 import { ConnectionLostError } from "../store/core/fault.ts";
-import type { ClientBucket } from "../store/node/client-bucket.ts";
+import type { Bucket } from "../store/node/bucket.ts";
 import { S3Error } from "./s3-errors.ts";
 import {
   errorResponse,
@@ -127,10 +127,7 @@ async function execute(request: S3Request, service: S3Service): Promise<S3Respon
   return bucketVerbs[verb](request, bucket, service);
 }
 
-async function findBucket(
-  { bucketName }: S3Request,
-  { store }: S3Service,
-): Promise<ClientBucket | null> {
+async function findBucket({ bucketName }: S3Request, { store }: S3Service): Promise<Bucket | null> {
   return bucketName === "" ? null : store.find(bucketName);
 }
 
@@ -139,7 +136,7 @@ async function createMissing(
   verb: Verb,
   { bucketName, headers }: S3Request,
   { store }: S3Service,
-): Promise<ClientBucket> {
+): Promise<Bucket> {
   const mayCreate = verb === "PutObject" || verb === "CreateMultipartUpload";
   if (!mayCreate || headers.get("cf-create-bucket-if-missing") !== "true") {
     throw new S3Error("NoSuchBucket");

@@ -10,7 +10,7 @@ import { describeRefusal, loopbackOnly, refuseRequest } from "../base/host-rule.
 import { createServer } from "../base/node-http.ts";
 import type { S3Credentials } from "../http/signature.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
-import type { OpenContent } from "../store/node/client-bucket.ts";
+import type { OpenContent } from "../store/node/bucket.ts";
 import { answerRequest } from "./answer.ts";
 import { parseAuthorization, verifySignature } from "./authorization.ts";
 import { RequestBody } from "./request-body.ts";

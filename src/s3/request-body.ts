@@ -32,8 +32,8 @@ import {
 import { StoreError } from "../store/core/errors.ts";
 import { uploadBytesMax } from "../store/core/limits.ts";
 import type { Content } from "../store/core/operations.ts";
-import type { ClientBucket } from "../store/node/client-bucket.ts";
-import { RunningChecksums } from "../store/node/running-checksums.ts";
+import type { Bucket } from "../store/node/bucket.ts";
+import { RunningChecksums } from "../store/node/written-content.ts";
 import { isSameText, sha256, sign, type SigningContext } from "./authorization.ts";
 import { S3Error } from "./s3-errors.ts";
 
@@ -181,10 +181,7 @@ export interface ReceivedContent {
  * Writes a body as content that an operation stores. Everything that the client has said about the
  * body is verified before the promise resolves.
  */
-export async function receiveContent(
-  bucket: ClientBucket,
-  body: RequestBody,
-): Promise<ReceivedContent> {
+export async function receiveContent(bucket: Bucket, body: RequestBody): Promise<ReceivedContent> {
   if (body.length === null) throw new S3Error("MissingContentLength");
   if (body.length > uploadBytesMax) throw new StoreError(100100);
   const content = await bucket.write(body.chunks(), {

@@ -4,7 +4,7 @@
  */
 import { readXml, writeXml, type XmlElement } from "../http/xml.ts";
 import { StoreError } from "../store/core/errors.ts";
-import type { ClientBucket, OpenContent } from "../store/node/client-bucket.ts";
+import type { Bucket, OpenContent } from "../store/node/bucket.ts";
 import type { StoreClient } from "../store/node/store-client.ts";
 import type { RequestBody } from "./request-body.ts";
 import { S3Error } from "./s3-errors.ts";
@@ -64,7 +64,7 @@ export interface CorsRule {
 /** The function of a verb about a bucket that exists, or about an object in it. */
 export type BucketVerbFunction = (
   request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
   service: S3Service,
 ) => Promise<S3Response>;
 

@@ -157,11 +157,8 @@ test("methods that are not described are refused, as a failure that fits", async
 });
 
 test("the parameters of a list are those that are read", async () => {
-  const [query, page] = await Promise.all(
-    ["record-query.ts", "page.ts"].map((name) =>
-      readFile(new URL(`../../src/dns/rules/list/${name}`, import.meta.url), "utf8"),
-    ),
-  );
+  const queryFile = new URL("../../src/dns/rules/list-query.ts", import.meta.url);
+  const source = await readFile(queryFile, "utf8");
   const described = document.paths["/zones/{zone}/dns_records"]!["get"]!.parameters!.map(
     ({ $ref }) => document.components.parameters[$ref.split("/").at(-1)!]!.name,
   );
@@ -170,7 +167,7 @@ test("the parameters of a list are those that are read", async () => {
     ["", ...operators].map((operator) => (operator === "" ? name : `${name}.${operator}`)),
   );
   const named = [
-    ...`${query}${page}`.matchAll(
+    ...source.matchAll(
       /"((?:comment|tag)\.(?:present|absent))"|name: "(\w+)"|get\("(type|search)"\)/g,
     ),
   ].map(([, dotted, choice, plain]) => dotted ?? choice ?? plain!);

@@ -13,7 +13,7 @@ import type {
 } from "../../src/explorer/api/activity.ts";
 import { ActivityLog } from "../../src/explorer/server/activity-log.ts";
 import { ActivitySources } from "../../src/explorer/server/activity-sources.ts";
-import { clientHeader } from "../../src/dns/rules/logged-call.ts";
+import { clientHeader } from "../../src/dns/rules/api-call.ts";
 import { credentials } from "../dns/support/client.ts";
 import { DohClient, UdpClient } from "../dns/support/dns-client.ts";
 import { startTestDns } from "../dns/support/running-dns.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { ClientBucket } from "../../src/store/node/client-bucket.ts";
+import type { Bucket } from "../../src/store/node/bucket.ts";
 import { OwnerConnection } from "../../src/store/node/owner-connection.ts";
-import { OperationQueue } from "../../src/store/node/operation-queue.ts";
+import { OperationQueue } from "../../src/store/node/local-bucket.ts";
 import { description, openStoreClient } from "../store/support/store-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { startStore, temporaryFolder, type Store } from "../support/store.ts";
@@ -20,7 +20,7 @@ const clientProgram = fileURLToPath(new URL("support/programs/channel-client.ts"
 interface Client {
   readonly owner: Store;
   readonly proxy: EndpointProxy;
-  readonly photos: ClientBucket;
+  readonly photos: Bucket;
 }
 
 /** An owner, and a client in this process whose channel to the bucket is open. */
@@ -31,13 +31,13 @@ async function startClient(): Promise<Client> {
   const proxy = await EndpointProxy.start(join(folder, "store/sockets/endpoint"));
   const client = openStoreClient(folder);
   onTestFinished(() => client.close());
-  const photos = (await client.find("photos")) as ClientBucket;
+  const photos = (await client.find("photos")) as Bucket;
   await openChannel(photos, proxy);
   return { owner, proxy, photos };
 }
 
 /** Calls until a call travels through a channel. */
-async function openChannel(photos: ClientBucket, proxy: EndpointProxy): Promise<void> {
+async function openChannel(photos: Bucket, proxy: EndpointProxy): Promise<void> {
   proxy.plan();
   await vi.waitFor(async () => {
     await photos.call({ method: "head", key: "key" });
@@ -54,12 +54,12 @@ function openQueue(folder: string) {
   return { connection, head: () => queue.execute<"head">({ method: "head", key: "key" }) };
 }
 
-function put(photos: ClientBucket, key: string, bytes: Uint8Array): Promise<unknown> {
+function put(photos: Bucket, key: string, bytes: Uint8Array): Promise<unknown> {
   const content = { bytes, checksums: { md5: "0".repeat(32) } };
   return photos.call({ method: "put", key, ...description, content });
 }
 
-async function inlineBytes(photos: ClientBucket, key: string): Promise<Uint8Array | null> {
+async function inlineBytes(photos: Bucket, key: string): Promise<Uint8Array | null> {
   const found = await photos.get({ key });
   return found?.status === "found" && found.content instanceof Uint8Array ? found.content : null;
 }

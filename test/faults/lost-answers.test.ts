@@ -7,10 +7,9 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ContentFiles } from "../../src/store/node/content-files.ts";
-import { EndpointBucket } from "../../src/store/node/endpoint-bucket.ts";
+import { copyAcross, listPages, putFile } from "../../src/store/node/bucket-objects.ts";
+import { LocalBuckets } from "../../src/store/node/local-bucket.ts";
 import { FileContent } from "../../src/store/node/file-content.ts";
-import { OwnerConnection } from "../../src/store/node/owner-connection.ts";
 import { startS3 } from "../../dist/index.js";
 import { S3TestClient } from "../s3/support/s3-client.ts";
 import { bytesOf } from "../support/bytes.ts";
@@ -94,11 +93,9 @@ describe("a lost answer", { timeout }, () => {
   it("to a command changes no result and leaves nothing", async () => {
     const { project, proxy } = await startOwner();
     const { persistPath } = project;
-    const connection = new OwnerConnection(join(persistPath, "store"));
-    onTestFinished(() => connection.close());
-    const contents = new ContentFiles(join(persistPath, "store"));
-    onTestFinished(() => contents.close());
-    const bucket = new EndpointBucket(connection, "photos", contents);
+    const buckets = new LocalBuckets(join(persistPath, "store"));
+    onTestFinished(() => buckets.close());
+    const bucket = buckets.bucket("photos");
     const file = (name: string, size: number): FileContent => {
       const path = join(project.folder, name);
       writeFileSync(path, bytesOf(size));
@@ -107,10 +104,13 @@ describe("a lost answer", { timeout }, () => {
     const [small, large] = [file("small", 100), file("large", 200_000)];
     const description = { http: {}, custom: {}, storageClass: "Standard" as const };
     const copy = (prefix: string, source: string, key: string) =>
-      bucket.copy({ key: prefix + key, from: { bucket, key: prefix + source } });
+      copyAcross({
+        from: { bucket, key: prefix + source },
+        to: { bucket, key: prefix + key },
+      });
     const operations: [name: string, run: (prefix: string) => Promise<unknown>][] = [
-      ["put inline", (prefix) => bucket.put({ key: `${prefix}small`, ...description }, small)],
-      ["put file", (prefix) => bucket.put({ key: `${prefix}large`, ...description }, large)],
+      ["put inline", (prefix) => putFile(bucket, { key: `${prefix}small`, ...description }, small)],
+      ["put file", (prefix) => putFile(bucket, { key: `${prefix}large`, ...description }, large)],
       ["copy inline", (prefix) => copy(prefix, "small", "a")],
       ["copy file", (prefix) => copy(prefix, "large", "b")],
       ["delete", (prefix) => bucket.call({ method: "delete", keys: [`${prefix}small`] })],
@@ -131,7 +131,7 @@ describe("a lost answer", { timeout }, () => {
         const result = (await run(prefix)) as { etag?: string } | null;
         results.push([name, result?.etag ?? null]);
       }
-      for await (const page of bucket.list({ prefix })) {
+      for await (const page of listPages(bucket, { prefix })) {
         results.push(page.objects.map(({ key, etag }) => [key.slice(prefix.length), etag]));
       }
       return results;

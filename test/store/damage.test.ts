@@ -14,7 +14,7 @@ import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/damage.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
-import type { ClientBucket } from "../../src/store/node/client-bucket.ts";
+import type { Bucket } from "../../src/store/node/bucket.ts";
 import { checkBucket } from "../../src/store/node/check/check-bucket.ts";
 import { chunksOf, description, openStoreClient } from "./support/store-client.ts";
 
@@ -130,7 +130,7 @@ describe("a flipped bit in a row that the S3-compatible interface has written", 
     const folder = temporaryFolder();
     const store = await startStore(folder);
     const first = openStoreClient(folder);
-    const photos = (await first.find("photos")) as ClientBucket;
+    const photos = (await first.find("photos")) as Bucket;
     await photos.call({ method: "putSettings", cors: "allowed origins" });
     const { uploadId } = await photos.call({ method: "createUpload", key: "k", ...description });
     const content = await photos.write(chunksOf(bytesOf(10)), { algorithms: ["sha1"] });
@@ -157,7 +157,7 @@ describe("a flipped bit in a row that the S3-compatible interface has written", 
 
     await startStore(folder);
     const second = openStoreClient(folder);
-    const later = (await second.find("photos")) as ClientBucket;
+    const later = (await second.find("photos")) as Bucket;
     await expect(later.call({ method: "getSettings" })).rejects.toThrow(
       "Cannot read the cors rules of the bucket: their row in the database does not match",
     );

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { StoreError } from "../../src/store/core/errors.ts";
 import { decodeObject } from "../../src/store/core/object.ts";
-import type { ClientBucket, FoundObject } from "../../src/store/node/client-bucket.ts";
+import { closeContent, type Bucket, type FoundObject } from "../../src/store/node/bucket.ts";
 import { StoreClient } from "../../src/store/node/store-client.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { bytesOf } from "../support/bytes.ts";
@@ -38,8 +38,8 @@ beforeAll(() => {
 });
 afterAll(() => client.close());
 
-async function bucketOf(kind: string): Promise<ClientBucket> {
-  return (await client.find(kind === "local" ? "photos" : kind)) as ClientBucket;
+async function bucketOf(kind: string): Promise<Bucket> {
+  return (await client.find(kind === "local" ? "photos" : kind)) as Bucket;
 }
 
 async function errorOf(work: Promise<unknown>): Promise<unknown> {
@@ -53,14 +53,14 @@ const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex")
 const small = bytesOf(1000, 2);
 const large = bytesOf(3_000_000, 3);
 
-async function put(bucket: ClientBucket, key: string, bytes: Uint8Array): Promise<void> {
+async function put(bucket: Bucket, key: string, bytes: Uint8Array): Promise<void> {
   const content = await bucket.write(chunksOf(bytes), { algorithms: ["sha256"] });
   const http = { contentType: "image/png" };
   const custom = { Größe: "ä" };
   await bucket.call({ method: "put", ...description, http, custom, key, content });
 }
 
-async function found(bucket: ClientBucket, key: string): Promise<FoundObject> {
+async function found(bucket: Bucket, key: string): Promise<FoundObject> {
   const opened = await bucket.get({ key });
   expect(opened?.status).toBe("found");
   return opened as FoundObject;
@@ -167,8 +167,8 @@ describe.each(["local", "remote"])("a %s bucket", (kind) => {
     for (const bytes of [small, large]) {
       await put(source, "source", bytes);
       const opened = await found(source, "source");
-      const content = await bucket.copy({ bucket: source, opened }, ["sha512"]);
-      if (!(opened.content instanceof Uint8Array)) opened.content.close();
+      const content = await bucket.copy(opened, ["sha512"]);
+      closeContent(opened);
       const key = `copy of ${other}`;
       const text = await bucket.call({ method: "put", ...description, key, content });
       const sha512 = createHash("sha512").update(bytes).digest("hex");
@@ -195,7 +195,7 @@ describe("a client with a remote bucket", () => {
       file: "ledge.toml",
       remotes: new Map([["remote", accessOf({ prefix: "own/" })]]),
     }));
-    await put((await own.find("remote")) as ClientBucket, "large", large);
+    await put((await own.find("remote")) as Bucket, "large", large);
     const [made, ...others] = spoolFolders().filter((name) => !before.includes(name));
     expect(others).toEqual([]);
     expect(readdirSync(`${tmpdir()}/${made}`)).toEqual([]);
@@ -218,7 +218,7 @@ describe("a client with a remote bucket", () => {
       await proxy.close();
     });
     const written = () => proxy.log.filter(({ method }) => method === "PUT").length;
-    const bucket = (await own.find("remote")) as ClientBucket;
+    const bucket = (await own.find("remote")) as Bucket;
     const page = { prefix: "", delimiter: "", limit: 10, includeHttp: true, includeCustom: true };
     await bucket.call({ method: "list", ...page });
     await bucket.call({ method: "stats" });
@@ -252,7 +252,7 @@ describe("a client with a remote bucket", () => {
       file: "ledge.toml",
       remotes: new Map([["remote", accessOf(change)]]),
     }));
-    const bucket = (await own.find("remote")) as ClientBucket;
+    const bucket = (await own.find("remote")) as Bucket;
     const error = await errorOf(bucket.call({ method: "head", key: "a" }));
     expect(error).toBeInstanceOf(StoreError);
     expect((error as Error).message).toMatch(sentence);

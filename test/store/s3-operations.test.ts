@@ -10,7 +10,7 @@ import type { Conditional } from "../../src/store/core/conditional.ts";
 import { crcOf } from "../../src/store/core/hash.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
 import { decodeObject } from "../../src/store/core/object.ts";
-import type { FoundObject } from "../../src/store/node/client-bucket.ts";
+import type { FoundObject } from "../../src/store/node/bucket.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { shareStoreClient } from "./support/shared-store-client.ts";
 import { chunksOf, description, readAll } from "./support/store-client.ts";

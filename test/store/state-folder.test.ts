@@ -9,7 +9,7 @@ import { RowSeals } from "../../src/store/core/row-seal.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
-import type { ClientBucket } from "../../src/store/node/client-bucket.ts";
+import type { Bucket } from "../../src/store/node/bucket.ts";
 import { openBuckets } from "../../src/store/node/endpoint-client.ts";
 import { openStoreClient } from "./support/store-client.ts";
 
@@ -223,7 +223,7 @@ describe("a database of an earlier format", () => {
     expect(sameBytes(await (await later.get("large"))?.bytes(), bytesOf(200_000))).toBe(true);
     expect(sameBytes(await (await later.get("joined"))?.bytes(), bytesOf(300_000))).toBe(true);
     const client = openStoreClient(folder);
-    const photos = (await client.find("photos")) as ClientBucket;
+    const photos = (await client.find("photos")) as Bucket;
     const reference = { key: "open", uploadId: open.uploadId };
     const { parts, upload } = await photos.call({
       method: "listParts",

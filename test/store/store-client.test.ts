@@ -15,7 +15,7 @@ import {
   type FaultEffect,
   type StoreFault,
 } from "../../src/store/core/fault.ts";
-import type { ClientBucket, FoundObject } from "../../src/store/node/client-bucket.ts";
+import { closeContent, type Bucket, type FoundObject } from "../../src/store/node/bucket.ts";
 import type { StoreClient } from "../../src/store/node/store-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
@@ -39,12 +39,12 @@ function openClient(folder: string): StoreClient {
   return opened;
 }
 
-async function put(bucket: ClientBucket, key: string, bytes: Uint8Array): Promise<void> {
+async function put(bucket: Bucket, key: string, bytes: Uint8Array): Promise<void> {
   const content = await bucket.write(chunksOf(bytes));
   await bucket.call({ method: "put", key, ...description, content });
 }
 
-async function get(bucket: ClientBucket, key: string): Promise<Uint8Array | null> {
+async function get(bucket: Bucket, key: string): Promise<Uint8Array | null> {
   const opened = await bucket.get({ key });
   return opened?.status === "found" ? readAll(opened) : null;
 }
@@ -52,7 +52,7 @@ async function get(bucket: ClientBucket, key: string): Promise<Uint8Array | null
 /** Whether the store holds no file, also none in flight. */
 const hasNoFiles = (): boolean => blobFiles(shared.store().folder).length === 0;
 
-describe("ClientBucket.write()", () => {
+describe("Bucket.write()", () => {
   it.each([0, 1, 131_072, 131_073, 3_000_000])("stores %d bytes for the binding", async (size) => {
     const bytes = large.slice(0, size);
     await put(shared.photos, "key", bytes);
@@ -122,7 +122,7 @@ describe("ClientBucket.write()", () => {
   });
 });
 
-describe("ClientBucket.get()", () => {
+describe("Bucket.get()", () => {
   it("reads the version that it has opened, while the object is replaced", async () => {
     await put(shared.photos, "key", large);
     const opened = (await shared.photos.get({ key: "key" })) as FoundObject;
@@ -163,19 +163,19 @@ describe("a fault of a test", () => {
   });
 });
 
-describe("ClientBucket.copy()", () => {
+describe("Bucket.copy()", () => {
   it.each([
     ["a file", 3_000_000],
     ["a small value", 10],
   ])("copies %s to another bucket", async (_, size) => {
     const bytes = large.slice(0, size);
     await shared.client.create("copies");
-    const copies = (await shared.client.find("copies")) as ClientBucket;
+    const copies = (await shared.client.find("copies")) as Bucket;
     await put(shared.photos, "key", bytes);
     for (const algorithms of [[], ["sha256"]] as const) {
       const opened = (await shared.photos.get({ key: "key" })) as FoundObject;
-      const content = await copies.copy({ bucket: shared.photos, opened }, algorithms);
-      if (!(opened.content instanceof Uint8Array)) opened.content.close();
+      const content = await copies.copy(opened, algorithms);
+      closeContent(opened);
       expect(content.checksums).toEqual({
         md5: hash("md5", bytes),
         ...(algorithms.length > 0 && { sha256: hash("sha256", bytes) }),
@@ -239,7 +239,7 @@ describe("StoreClient", () => {
     const first = openClient(folder);
     await first.create("made");
     await first.create("made");
-    await put((await first.find("made")) as ClientBucket, "key", large);
+    await put((await first.find("made")) as Bucket, "key", large);
     await first.close();
     await owner.stop();
 
@@ -248,7 +248,7 @@ describe("StoreClient", () => {
     const listed = await second.list();
     expect(listed.map(({ name }) => name)).toEqual(["made", "photos"]);
     expect(listed.every(({ created }) => Math.abs(created - Date.now()) < 600_000)).toBe(true);
-    const made = (await second.find("made")) as ClientBucket;
+    const made = (await second.find("made")) as Bucket;
     expect(sameBytes((await get(made, "key")) as Uint8Array, large)).toBe(true);
   });
 
@@ -257,7 +257,7 @@ describe("StoreClient", () => {
     const owner = await startStore(folder);
     const first = openClient(folder);
     await first.create("made");
-    const made = (await first.find("made")) as ClientBucket;
+    const made = (await first.find("made")) as Bucket;
     await put(made, "key", large);
     await expect(first.delete("made")).rejects.toThrow(new StoreError(10008));
     await made.call({ method: "delete", keys: ["key"] });
@@ -283,7 +283,7 @@ describe("StoreClient", () => {
     expect(existsSync(join(folder, "store", "blobs", "made"))).toBe(false);
     const second = openClient(folder);
     await second.create("made");
-    expect(await get((await second.find("made")) as ClientBucket, "key")).toBeNull();
+    expect(await get((await second.find("made")) as Bucket, "key")).toBeNull();
   });
 
   it("makes or deletes a bucket whose deletion was cut short", async () => {
@@ -292,7 +292,7 @@ describe("StoreClient", () => {
       () => shared.client.delete("cut"),
     ].entries()) {
       await shared.client.create("cut");
-      const cut = (await shared.client.find("cut")) as ClientBucket;
+      const cut = (await shared.client.find("cut")) as Bucket;
       // What a process has done that is killed before it removes the folder.
       await cut.call({ method: "deleteBucket" });
       await expect(put(cut, "key", large.slice(0, 10))).rejects.toThrow(new StoreError(10006));
@@ -300,8 +300,8 @@ describe("StoreClient", () => {
       expect((await shared.client.find("cut")) === null).toBe(round === 1);
     }
     await shared.client.create("cut");
-    await put((await shared.client.find("cut")) as ClientBucket, "key", large);
-    await ((await shared.client.find("cut")) as ClientBucket).call({
+    await put((await shared.client.find("cut")) as Bucket, "key", large);
+    await ((await shared.client.find("cut")) as Bucket).call({
       method: "delete",
       keys: ["key"],
     });
@@ -323,7 +323,7 @@ describe("StoreClient", () => {
     const other = openClient(shared.store().folder);
     for (let round = 0; round < 40; round++) {
       await shared.client.create("raced");
-      const bucket = (await shared.client.find("raced")) as ClientBucket;
+      const bucket = (await shared.client.find("raced")) as Bucket;
       const content = await bucket.write(chunksOf(large.subarray(0, round % 2 ? 200_000 : 100)));
       const deleting = codeOf(other.delete("raced"));
       // Around the time that the deletion takes.
@@ -334,7 +334,7 @@ describe("StoreClient", () => {
       expect([0, 10008]).toContain(deleted);
       expect((await shared.client.find("raced")) === null).toBe(deleted === 0);
       await shared.client.create("raced");
-      const again = (await shared.client.find("raced")) as ClientBucket;
+      const again = (await shared.client.find("raced")) as Bucket;
       expect((await get(again, "key")) === null).toBe(deleted === 0);
       await again.call({ method: "delete", keys: ["key"] });
     }

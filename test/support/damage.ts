@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { databasePath } from "../../src/store/node/check/database-file.ts";
+import { databasePath } from "../../src/store/node/store-files.ts";
 
 /** @param folder Miniflare's persistence folder */
 export function bucketDatabase(folder: string, bucketName = "photos"): string {

@@ -5,7 +5,7 @@
 import { findExcessiveNesting, nestingLevelsMax } from "../../src/base/nesting.ts";
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import type { Account } from "../../src/dns/rules/account.ts";
+import type { Account } from "../../src/dns/rules/zone.ts";
 import { concatBytes } from "../../src/dns/wire/bytes.ts";
 import type { Env, ObjectReply } from "../objects/object-call.ts";
 import type { Access } from "./access.ts";

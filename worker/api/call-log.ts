@@ -3,7 +3,7 @@
  * `isFollowed`.
  */
 import type { Problem } from "../../src/dns/record/problem.ts";
-import { clientHeader, scriptClient, type LoggedCall } from "../../src/dns/rules/logged-call.ts";
+import { clientHeader, scriptClient, type LoggedCall } from "../../src/dns/rules/api-call.ts";
 
 /** Miniflare's, of each request that a script sends by `fetch()`. */
 const scriptHeader = "cf-worker";

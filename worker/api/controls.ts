@@ -24,10 +24,10 @@ import {
   readQueryFault,
   type QueryFault,
 } from "../../src/dns/fault/query-fault.ts";
-import type { LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import type { LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { isDnsName } from "../../src/dns/record/record-name.ts";
-import { FaultPlan } from "../../src/dns/rules/api-fault.ts";
+import { FaultPlan } from "../../src/dns/rules/api-call.ts";
 import { indexObject } from "../objects/index-object.ts";
 import type { Env } from "../objects/object-call.ts";
 import {

@@ -2,11 +2,14 @@
 import { encodeHex } from "../../src/base/hex.ts";
 import { parseIpv4 } from "../../src/dns/record/ip-address.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import type { Account } from "../../src/dns/rules/account.ts";
+import type { Account } from "../../src/dns/rules/zone.ts";
 import { acceptDnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
-import { describePage, readPage } from "../../src/dns/rules/list/page.ts";
-import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
-import { readZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+import {
+  describePage,
+  readPage,
+  readRecordQuery,
+  readZoneQuery,
+} from "../../src/dns/rules/list-query.ts";
 import { makeReport, readReportRequest } from "../../src/dns/rules/query-report.ts";
 import {
   checkSetting,

@@ -4,8 +4,7 @@
  */
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
-import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
-import { requestIdHeader } from "../../src/dns/rules/request-id.ts";
+import { apiFaultProblem, FaultPlan, requestIdHeader } from "../../src/dns/rules/api-call.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 import { indexObject } from "../objects/index-object.ts";
 import type { Env } from "../objects/object-call.ts";

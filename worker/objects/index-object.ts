@@ -3,9 +3,8 @@ import { DurableObject } from "cloudflare:workers";
 import { encodeHex } from "../../src/base/hex.ts";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import type { Account } from "../../src/dns/rules/account.ts";
-import { describePage } from "../../src/dns/rules/list/page.ts";
-import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+import type { Account } from "../../src/dns/rules/zone.ts";
+import { describePage, type ZoneQuery } from "../../src/dns/rules/list-query.ts";
 import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
 import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import type { DnsVariables } from "../../src/dns/config/dns-config.ts";
 import { ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import type { ResultInfo } from "../../src/dns/rules/list/page.ts";
+import type { ResultInfo } from "../../src/dns/rules/list-query.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 import type { ListenersEnv } from "../replication/replicas.ts";
 import type { ZonesDiskEnv } from "./zones-disk.ts";

@@ -4,10 +4,13 @@
  * listeners get the faults with each change.
  */
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import { ArmedQueryFaults } from "../../src/dns/fault/armed-query-faults.ts";
-import { ObservedQueries, type Observation } from "../../src/dns/fault/observed-queries.ts";
-import { isOfPast, type QueryFault } from "../../src/dns/fault/query-fault.ts";
-import { mergeLogs, type LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import { ArmedQueryFaults, isOfPast, type QueryFault } from "../../src/dns/fault/query-fault.ts";
+import {
+  ObservedQueries,
+  type Observation,
+  mergeLogs,
+  type LoggedQuery,
+} from "../../src/dns/fault/observed-queries.ts";
 import { isolateZones, logOfListeners, observeByListeners } from "../replication/replicas.ts";
 import { indexObject } from "./index-object.ts";
 import type { Env } from "./object-call.ts";

@@ -2,8 +2,8 @@ import type { ServedRecord } from "../../src/dns/answer/zone-data.ts";
 import { joinStrings, parseStrings } from "../../src/dns/record/fields.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import type { Neighbour } from "../../src/dns/rules/conflict.ts";
-import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { Neighbour } from "../../src/dns/rules/record-conflict.ts";
+import type { RecordQuery } from "../../src/dns/rules/list-query.ts";
 import { composeOrderBy, composeWhere, findSoleType } from "./zone-sql.ts";
 
 type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "ttl" | "comment"> &

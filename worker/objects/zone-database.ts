@@ -208,7 +208,7 @@ export class ZoneDatabase {
     this.#storage.transactionSync(() => {
       work(this.state);
       const serial = this.state.advanceSerial();
-      this.changeLog.append([{ serial, action: "settings", record: null, headBefore }]);
+      this.changeLog.append([{ serial, action: "settings", headBefore }]);
       this.replies.add(requestId, reply());
     });
     const head = this.#head(identity);

@@ -7,20 +7,19 @@ import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import type { LoggedChange } from "../../src/dns/replication/logged-change.ts";
+import type { LoggedChange } from "../../src/dns/replication/publication.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
-import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
-import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
-import { describePage } from "../../src/dns/rules/list/page.ts";
-import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
-import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
-import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import {
+  applySettingsPatch,
   describeSetting,
   isServedSetting,
   settingNames,
   type SettingName,
 } from "../../src/dns/rules/zone-settings.ts";
+import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
+import { describePage, type RecordQuery } from "../../src/dns/rules/list-query.ts";
+import type { TargetState } from "../../src/dns/rules/record-conflict.ts";
+import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 import { isolateZones } from "../replication/replicas.ts";
 import {

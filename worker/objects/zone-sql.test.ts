@@ -1,7 +1,7 @@
 /** Which index SQLite uses for which filter and order. */
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import { readRecordQuery } from "../../src/dns/rules/list-query.ts";
 import { composeOrderBy, composeWhere, findSoleType, zoneTables } from "./zone-sql.ts";
 
 const database = new DatabaseSync(":memory:");

@@ -8,8 +8,8 @@ import type {
   RecordQuery,
   TextOperator,
   TextTest,
-} from "../../src/dns/rules/list/record-query.ts";
-import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+  ZoneQuery,
+} from "../../src/dns/rules/list-query.ts";
 
 /** The table of `stored-replies.ts`, in a zone and in the index. */
 export const replyTables: readonly string[] = [

@@ -5,15 +5,16 @@ import {
   groupSteps,
   type ChangeStep,
   type LoggedChange,
-} from "../../src/dns/replication/logged-change.ts";
-import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
-import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
+} from "../../src/dns/replication/publication.ts";
 import {
+  defaultSettings,
+  type DnsSettings,
   firstSetting,
   isServedSetting,
   type SettingName,
   type SettingState,
 } from "../../src/dns/rules/zone-settings.ts";
+import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
 import { nextSerial } from "../../src/dns/wire/numbers.ts";
 
 /** What a zone is created with and keeps. */
@@ -129,13 +130,12 @@ export class ChangeLog {
   }
 
   append(steps: readonly ChangeStep[]): void {
-    for (const { serial, action, record, headBefore } of steps) {
+    for (const step of steps) {
       this.#sql.exec(
         "INSERT INTO changes (serial, action, record) VALUES (?, ?, ?)",
-        serial,
-        action,
-        // A change of the head has no record.
-        JSON.stringify(record ?? headBefore),
+        step.serial,
+        step.action,
+        JSON.stringify(step.action === "settings" ? step.headBefore : step.record),
       );
     }
     this.#sql.exec(
@@ -171,6 +171,6 @@ function toStep(row: { serial: number; action: ChangeStep["action"]; record: str
   const { serial, action } = row;
   const value = JSON.parse(row.record) as unknown;
   return action === "settings"
-    ? { serial, action, record: null, headBefore: value as ZoneHead | null }
-    : { serial, action, record: value as ZoneRecord, headBefore: null };
+    ? { serial, action, headBefore: value as ZoneHead }
+    : { serial, action, record: value as ZoneRecord };
 }

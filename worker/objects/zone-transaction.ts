@@ -24,14 +24,14 @@ import {
   type RecordRequest,
   type RecordRules,
 } from "../../src/dns/rules/accept-record.ts";
-import { findConflict } from "../../src/dns/rules/conflict.ts";
-import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
 import {
+  findConflict,
   findBrokenTarget,
   namesBelowApex,
   wildcardsFor,
   type TargetState,
-} from "../../src/dns/rules/proxied-target.ts";
+} from "../../src/dns/rules/record-conflict.ts";
+import { applyRecordPatch } from "../../src/dns/rules/record-json.ts";
 import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";
 import { readZoneFile } from "../../src/dns/zone-file/parse.ts";
 import type { Message } from "./object-call.ts";
@@ -183,7 +183,7 @@ export class ZoneTransaction {
     }
     if (this.changes.length === 0) return;
     const serial = state.advanceSerial();
-    changeLog.append(this.changes.map((change) => ({ ...change, serial, headBefore: null })));
+    changeLog.append(this.changes.map((change) => ({ ...change, serial })));
   }
 }
 

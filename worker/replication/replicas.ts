@@ -12,8 +12,7 @@ import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/exter
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import type { ZoneChange, ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { readDnsConfig, type DnsVariables } from "../../src/dns/config/dns-config.ts";
-import type { Observation } from "../../src/dns/fault/observed-queries.ts";
-import type { LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import type { Observation, LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
 import {
   externalPath,
   listenersOrigin,

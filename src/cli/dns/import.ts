@@ -21,7 +21,7 @@ import { ZoneError, type Problem } from "../../dns/record/problem.ts";
 import { type RecordDraft, nearestTtl } from "../../dns/record/zone-record.ts";
 import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
-import { toRecordRequest } from "../../dns/transfer/record-request.ts";
+import { toRecordRequest } from "../../dns/transfer/incoming.ts";
 import { WireError } from "../../dns/wire/bytes.ts";
 import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";

@@ -34,7 +34,7 @@ import {
 import { httpMetadataFields } from "../../store/core/metadata.ts";
 import { partNumberMax } from "../../store/core/limits.ts";
 import type { DescribedObject, ObjectRecord } from "../../store/core/operations.ts";
-import type { FetchedObject, StoredForm } from "../../store/node/command-bucket.ts";
+import type { FetchedObject, StoredForm } from "../../store/node/bucket-objects.ts";
 import type { FileContent } from "../../store/node/file-content.ts";
 import { manifestName, partialFolder } from "../../store/node/file-path.ts";
 import { withTemporaryPath } from "../run.ts";

@@ -1,7 +1,7 @@
 /** `ledge store buckets`, `stats`, `check`, `gc` and `reset`: whole buckets. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/content.ts";
@@ -13,15 +13,17 @@ import {
   type Damage,
 } from "../../store/node/check/check-bucket.ts";
 import { checkRemote, type RemoteReport } from "../../store/node/check/check-remote.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { asUserError } from "../../store/node/bucket-objects.ts";
+import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
 import {
   databaseFolder,
+  databasePath,
   integrityProblems,
   openDatabaseFile,
   readDatabaseId,
-} from "../../store/node/check/database-file.ts";
-import { asUserError, type CommandBucket } from "../../store/node/command-bucket.ts";
-import { removePartialFiles } from "../../store/node/partial-files.ts";
-import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
+  removePartialFiles,
+} from "../../store/node/store-files.ts";
 import { storeRuns } from "../../store/node/store-owner.ts";
 import { exitCode, projectOptions, UsageError, type LeafCommand } from "../command.ts";
 import { confirm, print, printRemark } from "../output.ts";
@@ -101,11 +103,11 @@ export const stats: LeafCommand = {
 };
 
 /** The database and the blobs, including blobs that no object refers to any more. */
-async function bytesOnDisk({ project, owned }: OpenStore, bucketName: string): Promise<number> {
-  const databaseName = await owned(bucketName).databaseName();
+async function bytesOnDisk({ project }: OpenStore, bucketName: string): Promise<number> {
+  const path = databasePath(project.folder, bucketName);
   const blobs = await filesIn(blobFolder(project, bucketName));
-  const databases = await filesIn(join(project.folder, "databases", "ledge-store-bucket"));
-  const database = databases.filter(({ name }) => name.startsWith(`${databaseName}.`));
+  const databases = await filesIn(dirname(path));
+  const database = databases.filter(({ name }) => name.startsWith(basename(path)));
   return [...blobs, ...database].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
@@ -281,13 +283,12 @@ export const collectGarbage: LeafCommand = {
       for (const { bucketName, remote } of project.buckets) {
         // The service of a remote bucket has no files of a runtime.
         if (remote !== undefined) continue;
-        const bucket = store.owned(bucketName);
         // A bucket that cannot be opened collects nothing. A read says why.
-        await bucket.head("-");
-        await bucket.collectGarbage();
+        await store.bucket(bucketName).call({ method: "head", key: "-" });
+        await store.local().collectGarbage(bucketName);
         if (!invocation.flag("lost")) continue;
         await removeForeignMarks(project, bucketName);
-        await bucket.collectGarbage();
+        await store.local().collectGarbage(bucketName);
       }
       await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
       const kept = new Set((await abandonedFiles(project)).map(({ name }) => name));
@@ -370,12 +371,12 @@ export const reset: LeafCommand = {
   },
 };
 
-function question(buckets: readonly CommandBucket[]): string {
+function question(buckets: readonly Bucket[]): string {
   return `Delete everything in ${buckets.map(({ name }) => `"${name}"`).join(", ")}?`;
 }
 
 /** Returns the number of uploads. A dry run only counts them. */
-async function abortUploads(bucket: CommandBucket, dryRun: boolean): Promise<number> {
+async function abortUploads(bucket: Bucket, dryRun: boolean): Promise<number> {
   let count = 0;
   let after: UploadReference | undefined;
   for (;;) {
@@ -383,7 +384,7 @@ async function abortUploads(bucket: CommandBucket, dryRun: boolean): Promise<num
       method: "listUploads",
       prefix: "",
       limit: listLimitMax,
-      ...(after !== undefined && { after }),
+      after,
     });
     for (const { key, uploadId } of uploads) {
       if (!dryRun) await bucket.call({ method: "abortUpload", key, uploadId });

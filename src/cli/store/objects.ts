@@ -12,7 +12,15 @@ import { UserError } from "../../base/user-error.ts";
 import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
-import type { CommandBucket, FetchedObject } from "../../store/node/command-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import {
+  copyAcross,
+  fetchObject,
+  headObject,
+  listPages,
+  putFile,
+  type FetchedObject,
+} from "../../store/node/bucket-objects.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { isPlainPath } from "../../store/node/file-path.ts";
 import { projectOptions, UsageError, type Invocation, type LeafCommand } from "../command.ts";
@@ -52,7 +60,8 @@ export const listObjects: LeafCommand = {
     const delimiter = invocation.text("delimiter") ?? "";
     await withStore(invocation, async (store) => {
       // Each page is printed as it arrives: a listing may be larger than the memory.
-      for await (const { objects, prefixes } of store.bucket(word).list({ prefix, delimiter })) {
+      const pages = listPages(store.bucket(word), { prefix, delimiter });
+      for await (const { objects, prefixes } of pages) {
         for (const group of prefixes) {
           print(invocation, { prefix: group }, `${prefixColumns}  ${group}`);
         }
@@ -75,7 +84,7 @@ export const head: LeafCommand = {
   async run(invocation) {
     const address = parseAddress(invocation.arguments[0] as string);
     await withStore(invocation, async (store) => {
-      const record = await store.bucket(address.bucket).head(address.key);
+      const record = await headObject(store.bucket(address.bucket), address.key);
       if (record === null) throw objectNotFound(address);
       const json = toObjectJson(record);
       print(invocation, json, formatTable(metadataRows(json)));
@@ -117,7 +126,7 @@ export const get: LeafCommand = {
     }
     await withStore(invocation, async (store) => {
       const bucket = store.bucket(address.bucket);
-      const object = await bucket.get(key, async (fetched) => {
+      const object = await fetchObject(bucket, key, async (fetched) => {
         await (target === "-" ? printObject(fetched) : saveObject(resolve(target), fetched));
         return fetched.object;
       });
@@ -203,7 +212,7 @@ export const put: LeafCommand = {
         custom,
         storageClass: storageClass ?? bucket.known.storageClass,
       };
-      const record = await withInputFile(file, (path) => putFile(bucket, description, path));
+      const record = await withInputFile(file, (path) => putShown(bucket, description, path));
       print(
         invocation,
         toObjectJson({ http, custom, ...record }),
@@ -242,15 +251,15 @@ async function withInputFile<Result>(
 }
 
 /** Puts a file, and shows the progress. */
-async function putFile(
-  bucket: CommandBucket,
-  object: Parameters<CommandBucket["put"]>[0],
+async function putShown(
+  bucket: Bucket,
+  object: Parameters<typeof putFile>[1],
   path: string,
-): ReturnType<CommandBucket["put"]> {
+): ReturnType<typeof putFile> {
   const content = FileContent.of(path);
   const progress = new ByteProgress(object.key, content.size);
   try {
-    return await bucket.put(object, content, (count) => progress.moveTo(count));
+    return await putFile(bucket, object, content, { onBytes: (count) => progress.moveTo(count) });
   } finally {
     progress.end();
   }
@@ -300,7 +309,7 @@ async function deleteKeys(
   let deleted = 0;
   for (const { bucket, key } of objects) {
     // A damaged object cannot be read, and can be deleted.
-    const exists = await bucket.head(key).then(
+    const exists = await headObject(bucket, key).then(
       (object) => object !== null,
       () => true,
     );
@@ -313,12 +322,12 @@ async function deleteKeys(
 
 /** Deletes the objects with a prefix and returns their number. A dry run only counts them. */
 export async function deletePrefix(
-  bucket: CommandBucket,
+  bucket: Bucket,
   prefix: string,
   dryRun: boolean,
 ): Promise<number> {
   let deleted = 0;
-  for await (const { objects } of bucket.list({ prefix })) {
+  for await (const { objects } of listPages(bucket, { prefix })) {
     const keys = objects.map(({ key }) => key);
     deleted += keys.length;
     if (dryRun) continue;
@@ -351,17 +360,15 @@ export const copy: LeafCommand = {
       const from = store.bucket(source.bucket);
       const bucket = store.bucket(target.bucket);
       let progress: ByteProgress | undefined;
-      const record = await bucket
-        .copy({
-          key: target.key,
-          from: { bucket: from, key: source.key },
-          ...(storageClass !== undefined && { storageClass }),
-          onBytes: (count, size) => {
-            progress ??= new ByteProgress(target.key, size);
-            progress.moveTo(count);
-          },
-        })
-        .finally(() => progress?.end());
+      const record = await copyAcross({
+        from: { bucket: from, key: source.key },
+        to: { bucket, key: target.key },
+        storageClass,
+        onBytes: (count, size) => {
+          progress ??= new ByteProgress(target.key, size);
+          progress.moveTo(count);
+        },
+      }).finally(() => progress?.end());
       if (record === null) throw objectNotFound(source);
       print(
         invocation,

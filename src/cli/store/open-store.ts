@@ -15,10 +15,9 @@ import { usedRemotes } from "../../config/used-remotes.ts";
 import { bucketFolder, bucketOfFolder } from "../../store/core/content.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
-import { CommandBucket } from "../../store/node/command-bucket.ts";
-import { ContentFiles } from "../../store/node/content-files.ts";
-import { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
-import { OwnerConnection } from "../../store/node/owner-connection.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { asUserError } from "../../store/node/bucket-objects.ts";
+import { LocalBuckets } from "../../store/node/local-bucket.ts";
 import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
 import type { RemoteAccess } from "../../store/remote/remote-options.ts";
 import {
@@ -36,7 +35,7 @@ export interface StoreProject {
   readonly buckets: readonly KnownBucket[];
 }
 
-type OpenBucket = CommandBucket & { readonly known: KnownBucket };
+type OpenBucket = Bucket & { readonly known: KnownBucket };
 
 export interface OpenStore {
   readonly project: StoreProject;
@@ -47,43 +46,37 @@ export interface OpenStore {
   readonly bucket: (word: string) => OpenBucket;
   /** Opens the buckets that the words name; without words, all buckets. */
   readonly buckets: (words: readonly string[]) => OpenBucket[];
-  /** A bucket of the state folder, with what only the owner of the folder can do. */
-  readonly owned: (bucketName: string) => EndpointBucket;
+  /** The buckets of the state folder. */
+  readonly local: () => LocalBuckets;
 }
 
-/** The owner is asked, and a runtime started, only for buckets of the state folder. */
+/**
+ * The owner is asked, and a runtime started, only for buckets of the state folder.
+ *
+ * @throws UserError with the reason of the store, when a bucket refuses an operation
+ */
 export async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
   const project = findProject(invocation);
   const remotes = new RemoteBuckets();
-  let local: { readonly connection: OwnerConnection; readonly contents: ContentFiles } | undefined;
-  const owned = (bucketName: string) => {
-    // The folder makes the bucket known to commands that run without this configuration.
-    makeFolder(blobFolder(project, bucketName), project.folder);
-    local ??= {
-      connection: new OwnerConnection(project.folder, { clientName: "command line" }),
-      contents: new ContentFiles(project.folder),
-    };
-    return new EndpointBucket(local.connection, bucketName, local.contents);
-  };
+  let opened: LocalBuckets | undefined;
+  const local = () => (opened ??= new LocalBuckets(project.folder, { clientName: "command line" }));
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     const { bucketName, remote } = known;
-    const opened =
-      remote === undefined
-        ? owned(bucketName)
-        : new CommandBucket(remotes.bucket(bucketName, remote));
-    return Object.assign(opened, { known });
+    if (remote !== undefined) return Object.assign(remotes.bucket(bucketName, remote), { known });
+    // The folder makes the bucket known to commands that run without this configuration.
+    makeFolder(blobFolder(project, bucketName), project.folder);
+    return Object.assign(local().bucket(bucketName), { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
   const buckets = (words: readonly string[]) => (words.length > 0 ? words : allNames).map(bucket);
   return withCleanup(
-    () => work({ project, bucket, buckets, owned }),
+    () => asUserError(work({ project, bucket, buckets, local })),
     async () => {
-      await local?.connection.close();
-      local?.contents.close();
+      await opened?.close();
       await remotes.close();
     },
   );

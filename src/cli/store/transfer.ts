@@ -22,7 +22,15 @@ import type {
   ObjectRecord,
 } from "../../store/core/operations.ts";
 import { allChecksums } from "../../store/core/object.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import {
+  asUserError,
+  fetchObject,
+  firstPartBytes,
+  headObject,
+  listPages,
+  putFile,
+} from "../../store/node/bucket-objects.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import { FilePaths, manifestName, reservedPrefix } from "../../store/node/file-path.ts";
 import { exitCode, projectOptions, type Invocation, type LeafCommand } from "../command.ts";
@@ -121,18 +129,17 @@ async function* importedPaths(
 }
 
 async function importFile(
-  bucket: CommandBucket,
+  bucket: Bucket,
   object: ObjectDescription & { readonly key: string },
   path: string,
   entry: ManifestEntry | undefined,
 ): Promise<TransferOutcome> {
   checkKey(object.key);
   const content = FileContent.of(path);
-  const current = await bucket.head(object.key);
+  const current = await headObject(bucket, object.key);
   const exported = entry === undefined ? null : await exportedForm(entry, content);
   if (current !== null && (await isSame(current, content, object, exported))) return "unchanged";
-  if (exported === null) await bucket.put(object, content);
-  else await bucket.restore(object, content, exported.form);
+  await putFile(bucket, object, content, { form: exported?.form });
   return content.size;
 }
 
@@ -232,7 +239,7 @@ export const exportObjects: LeafCommand = {
 
 async function exportInto(
   folder: FolderWriter,
-  bucket: CommandBucket,
+  bucket: Bucket,
   prefix: string,
   progress: Progress,
 ): Promise<TransferResult> {
@@ -256,7 +263,7 @@ async function exportInto(
       // The object may have been replaced or deleted since it was listed.
       const exported = isUnchanged
         ? object
-        : await bucket.get(object.key, async (fetched) => {
+        : await fetchObject(bucket, object.key, async (fetched) => {
             await folder.write(path, fetched);
             return fetched.object;
           });
@@ -272,8 +279,8 @@ async function exportInto(
 }
 
 /** Assigns paths in the order of keys, so that each export assigns the same paths. */
-async function* exportedFiles(bucket: CommandBucket, prefix: string, paths: FilePaths) {
-  for await (const { objects } of bucket.list({ prefix })) {
+async function* exportedFiles(bucket: Bucket, prefix: string, paths: FilePaths) {
+  for await (const { objects } of listPages(bucket, { prefix })) {
     for (const object of objects) yield { object, path: paths.pathOf(object.key) };
   }
 }
@@ -282,14 +289,11 @@ async function* exportedFiles(bucket: CommandBucket, prefix: string, paths: File
  * The size of the first part of an object that was uploaded in parts. All parts have this size but the
  * last.
  */
-async function partBytesOf(
-  bucket: CommandBucket,
-  object: ObjectRecord,
-): Promise<number | undefined> {
+async function partBytesOf(bucket: Bucket, object: ObjectRecord): Promise<number | undefined> {
   // Only an upload in parts has no md5.
   if (object.checksums.md5 !== undefined) return undefined;
   // The object may have been replaced since it was exported.
-  const bytes = await bucket.firstPartBytes(object);
+  const bytes = await firstPartBytes(bucket, object);
   return bytes === null ? undefined : Math.max(bytes, 1);
 }
 
@@ -342,7 +346,7 @@ async function transferAll<Item>(
   const result: TransferResult = { transferred: 0, unchanged: 0, bytes: 0, failures: [] };
   await mapConcurrent(items, concurrencyMax, async (item) => {
     try {
-      const outcome = await transfer(item);
+      const outcome = await asUserError(transfer(item));
       if (outcome === "gone") return;
       if (outcome === "unchanged") result.unchanged++;
       else {

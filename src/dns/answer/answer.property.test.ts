@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { referenceAnswer, type PlainRecord } from "../../../test/dns/support/reference-answer.ts";
 import { ask, zoneData } from "../../../test/dns/support/served.ts";
-import { findConflict } from "../rules/conflict.ts";
+import { findConflict } from "../rules/record-conflict.ts";
 import type { ServedRecord } from "./zone-data.ts";
 import { ServedZones } from "./served-zones.ts";
 

@@ -3,12 +3,12 @@
  * OPT; of those, only the fields that an answer needs are decoded. Queries of another form go
  * through the decoder of messages. A responder reads all its queries into one object.
  */
+import { WireError } from "../wire/bytes.ts";
 import { headerBytes } from "../wire/message-writer.ts";
 import { parseMessage, type Message } from "../wire/message.ts";
 import { lowerCase, nameWireBytesMax } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { TsigKey } from "../wire/tsig.ts";
-import { WireError } from "../wire/bytes.ts";
 
 /** RFC 6891 section 6.1.2: an OPT record without options. */
 export const optFixedBytes = 11;

@@ -10,8 +10,11 @@
  * The responder waits for nothing and never throws; the caller resolves and transfers. A malformed
  * query gets FORMERR. A response, or a packet shorter than a header, gets no response.
  */
-import type { AnswerSigner, SignaturesNeeded } from "../dnssec/answer-signer.ts";
-import { signaturePeriod } from "../dnssec/answer-signer.ts";
+import {
+  signaturePeriod,
+  type AnswerSigner,
+  type SignaturesNeeded,
+} from "../dnssec/answer-signer.ts";
 import type { QueryCount } from "../rules/query-report.ts";
 import { WireError } from "../wire/bytes.ts";
 import { headerBytes } from "../wire/message-writer.ts";

@@ -1,7 +1,7 @@
 /** A zone as plain data: zone objects publish it, and served zones are built from it. */
 import type { ZoneSigning } from "../dnssec/zone-signing.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
-import type { DnsSettings } from "../rules/dns-settings.ts";
+import type { DnsSettings } from "../rules/zone-settings.ts";
 
 /** The fields of a record that answers depend on. */
 export type ServedRecord = Pick<

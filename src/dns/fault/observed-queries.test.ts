@@ -6,9 +6,17 @@ import type { ServedZones } from "../answer/served-zones.ts";
 import { decodeMessage, type Message } from "../wire/message.ts";
 import { textKey } from "../wire/name.ts";
 import { rcodes } from "../wire/numbers.ts";
-import { ArmedQueryFaults } from "./armed-query-faults.ts";
-import { ObservedQueries, type LateReply, type Reply } from "./observed-queries.ts";
-import { readQueryFault, type QueryFaultInput } from "./query-fault.ts";
+import { ArmedQueryFaults, readQueryFault, type QueryFaultInput } from "./query-fault.ts";
+import {
+  ObservedQueries,
+  type LateReply,
+  type Reply,
+  PastZones,
+  mergeLogs,
+  type LoggedQuery,
+} from "./observed-queries.ts";
+import * as fc from "fast-check";
+import type { ZoneChange } from "../answer/zone-data.ts";
 
 const www = composeQuery("www.example.org A", { edns: plainEdns });
 
@@ -169,4 +177,92 @@ describe("ObservedQueries", () => {
     observed.observe({ faults: [], log: 2 }, zones);
     expect(observed.logged()).toEqual([]);
   });
+
+  it("logged() has the last 5000 queries, or those since a time", async () => {
+    const server = observe({ kind: "delay", by: 1, nth: 10_002, times: 2 });
+    for (let count = 0; count < 10_003; count++) await server.handle(www);
+    const times = server.observed.logged().map(({ milliseconds }) => milliseconds);
+    expect([times.length, ...times.slice(-3)]).toEqual([5000, 1000, 1001, 1002]);
+    expect(server.observed.logged(1001)).toHaveLength(2);
+  });
+});
+
+const zones = () => serve({ "example.org": "www 300 A 192.0.2.1" });
+const serialOf = (served: ServedZones) => served.at(textKey("example.org"))?.serial;
+const idOf = (served: ServedZones) => served.at(textKey("example.org"))!.id;
+
+function nextSerial(served: ServedZones): ZoneChange {
+  return { serial: serialOf(served)! + 1, removed: [], added: [] };
+}
+
+it("at() has each change after the delay, and never before", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 20 }),
+      fc.array(fc.integer({ min: 0, max: 10 }), { maxLength: 12 }),
+      (delay, gaps) => {
+        const served = zones();
+        const id = idOf(served);
+        const first = serialOf(served)!;
+        const past = new PastZones(served, delay);
+        const changedAt: number[] = [];
+        let now = 0;
+        for (const gap of gaps) {
+          now += gap;
+          const change = nextSerial(served);
+          served.apply(id, change);
+          past.follow(served, { zoneId: id, change }, now);
+          changedAt.push(now);
+          const visible = changedAt.filter((time) => time + delay <= now).length;
+          expect(serialOf(past.at(now))).toBe(first + visible);
+        }
+        expect(serialOf(past.at(now + delay))).toBe(serialOf(served));
+      },
+    ),
+  );
+});
+
+it("an infinite delay keeps the zones as they were", () => {
+  const served = zones();
+  const past = new PastZones(served, Infinity);
+  const before = serialOf(served);
+  const change = nextSerial(served);
+  served.apply(idOf(served), change);
+  past.follow(served, { zoneId: idOf(served), change }, 0);
+  expect(serialOf(past.at(Number.MAX_VALUE))).toBe(before);
+});
+
+it("zones that are replaced and removed follow too", () => {
+  const served = zones();
+  const id = idOf(served);
+  const past = new PastZones(served, 10);
+  const { data } = served.get(id)!;
+  served.put({ ...data, serial: data.serial + 5 });
+  past.follow(served, { zoneId: id, change: null }, 0);
+  served.remove(id);
+  past.follow(served, { zoneId: id, change: null }, 5);
+  expect([9, 10, 14, 15].map((now) => serialOf(past.at(now)))).toEqual([
+    data.serial,
+    data.serial + 5,
+    data.serial + 5,
+    undefined,
+  ]);
+});
+
+const logged = (milliseconds: number): LoggedQuery => ({
+  name: "example.org",
+  type: "A",
+  transport: "udp",
+  server: null,
+  milliseconds,
+  startedMilliseconds: milliseconds,
+  rcode: "NOERROR",
+  truncated: false,
+  fault: null,
+});
+const times = (queries: readonly LoggedQuery[]) => queries.map(({ milliseconds }) => milliseconds);
+
+it("mergeLogs() orders by time, and keeps the order of each log", () => {
+  const merged = mergeLogs([[logged(1), logged(4)], [], [logged(2), logged(4)]]);
+  expect(times(merged)).toEqual([1, 2, 4, 4]);
 });

@@ -10,14 +10,18 @@ import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
 import { typeName } from "../record/presentation.ts";
 import { WireError } from "../wire/bytes.ts";
-import { headerBytes } from "../wire/message-writer.ts";
+import { headerBytes, messageBytesMax } from "../wire/message-writer.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { formatName } from "../wire/name.ts";
-import { opcodes, rcodes } from "../wire/numbers.ts";
-import type { ServedFault } from "./armed-query-faults.ts";
-import { truncateResponse, withoutRecords, withWrongId } from "./faulty-response.ts";
-import { PastZones } from "./past-zones.ts";
-import { isOfPast, matchesQuestion, transferTypes, type FaultQuestion } from "./query-fault.ts";
-import { describeResponse, QueryLog, type LoggedQuery } from "./query-log.ts";
+import { opcodes, rcodeName, rcodes } from "../wire/numbers.ts";
+import {
+  isOfPast,
+  matchesQuestion,
+  transferTypes,
+  type FaultQuestion,
+  type QueryFaultKind,
+  type ServedFault,
+} from "./query-fault.ts";
 
 /** What the companion worker tells all servers. */
 export interface Observation {
@@ -25,6 +29,24 @@ export interface Observation {
   /** The number of the log: a new number starts an empty log. `null`: no log. */
   readonly log: number | null;
 }
+
+/** A query in the log of a server. */
+export interface LoggedQuery extends FaultQuestion {
+  /** When the answer was ready, in milliseconds since 1970 */
+  readonly milliseconds: number;
+  /** When the query arrived */
+  readonly startedMilliseconds: number;
+  /** The program that has asked, if it says so */
+  readonly client?: string;
+  /** The name of the answer's code; `null` without an answer */
+  readonly rcode: string | null;
+  readonly truncated: boolean;
+  /** The fault that hit the query */
+  readonly fault: QueryFaultKind | null;
+}
+
+/** Of each server: a test looks at few queries, and a flood must not take the memory. */
+const loggedMax = 5000;
 
 /** A response; `null` for none. An iterable is a transfer. */
 export type Reply = Uint8Array | null | AsyncIterable<Uint8Array>;
@@ -51,12 +73,16 @@ interface Asked {
   readonly client?: string;
 }
 
+/** Bits of the third and fourth octets of a response. */
+const truncatedBit = 0x02;
+const rcodeBits = 0x0f;
+
 export class ObservedQueries {
   readonly #options: ObservedQueriesOptions;
   #faults: readonly ServedFault[] = [];
   /** By the id of the fault */
   #past = new Map<number, PastZones>();
-  readonly #log = new QueryLog();
+  #logged: LoggedQuery[] = [];
   #logNumber: number | null = null;
   #isActive = false;
 
@@ -79,7 +105,7 @@ export class ObservedQueries {
       const delay = kind === "stale" ? Infinity : milliseconds;
       this.#past.set(id, before.get(id) ?? new PastZones(zones, delay));
     }
-    if (log !== this.#logNumber) this.#log.clear();
+    if (log !== this.#logNumber) this.#logged = [];
     this.#logNumber = log;
     this.#isActive = faults.length > 0 || log !== null;
   }
@@ -92,18 +118,18 @@ export class ObservedQueries {
   }
 
   /** @param sinceMilliseconds the queries that were answered then or later */
-  logged(sinceMilliseconds?: number): LoggedQuery[] {
-    return this.#log.list(sinceMilliseconds);
+  logged(sinceMilliseconds = 0): LoggedQuery[] {
+    const queries = this.#logged.slice(-loggedMax);
+    // From the end: a follower asks for the last few of many.
+    const before = queries.findLastIndex(({ milliseconds }) => milliseconds < sinceMilliseconds);
+    return queries.slice(before + 1);
   }
 
   handle(bytes: Uint8Array, source: QuerySource, ways: AnswerWays): Reply | LateReply {
     const question = readQuestion(bytes, source);
     if (question === null) return ways.answer();
-    const asked: Asked = {
-      question,
-      startedMilliseconds: this.#options.nowMilliseconds(),
-      ...(source.client !== undefined && { client: source.client }),
-    };
+    const { client } = source;
+    const asked = { question, startedMilliseconds: this.#options.nowMilliseconds(), client };
     const isHit = this.#faults.some((fault) => matchesQuestion(fault, question));
     if (!isHit) return this.#logReply(asked, ways.answer(), null);
     const reply = this.#inject(bytes, asked, ways);
@@ -192,7 +218,17 @@ export class ObservedQueries {
     if (this.#logNumber === null) return;
     const { question, ...times } = asked;
     const milliseconds = this.#options.nowMilliseconds();
-    this.#log.add({ ...question, ...times, milliseconds, ...describeResponse(response), fault });
+    // Twice the limit, so that the array moves rarely.
+    if (this.#logged.length >= 2 * loggedMax) this.#logged = this.#logged.slice(-loggedMax);
+    this.#logged.push({
+      ...question,
+      ...times,
+      milliseconds,
+      // Codes above 15 are in OPT, and are logged as their low bits.
+      rcode: response === null ? null : rcodeName(response[3]! & rcodeBits),
+      truncated: response !== null && (response[2]! & truncatedBit) !== 0,
+      fault,
+    });
   }
 }
 
@@ -241,4 +277,83 @@ async function* stream(reply: Promise<Reply>): AsyncGenerator<Uint8Array, void> 
   if (messages === null) return;
   if (messages instanceof Uint8Array) yield messages;
   else yield* messages;
+}
+
+/**
+ * The question and OPT without any record. OPT stays, as in every response to a query with OPT
+ * (RFC 6891 section 7).
+ *
+ * @param base the ordinary response; for a transfer, which has many, the query
+ */
+function withoutRecords(base: Uint8Array, flags: Partial<Message>): Uint8Array {
+  const { id, questions, recursionDesired, checkingDisabled, edns } = decodeMessage(base);
+  const kept = { id, questions, recursionDesired, checkingDisabled, edns };
+  const response = { ...blankMessage, ...kept, response: true, ...flags };
+  return encodeMessage(response, { bytesMax: messageBytesMax });
+}
+
+/** The response with TC and without records: the client asks again over TCP. */
+function truncateResponse(response: Uint8Array): Uint8Array {
+  const { rcode, authoritative } = decodeMessage(response);
+  return withoutRecords(response, { rcode, authoritative, truncated: true });
+}
+
+/** Every bit of the identifier differs. */
+function withWrongId(response: Uint8Array): Uint8Array {
+  const changed = response.slice();
+  changed[0]! ^= 0xff;
+  changed[1]! ^= 0xff;
+  return changed;
+}
+
+/**
+ * Zones that follow the served zones later, or never. A fork of the served zones at the start of the
+ * fault, and a queue of the changes since then, in their order, each with the time from which on the
+ * change is visible here.
+ */
+export class PastZones {
+  readonly #zones: ServedZones;
+  readonly #delayMilliseconds: number;
+  readonly #pending: { readonly dueMilliseconds: number; readonly apply: () => void }[] = [];
+
+  /** @param delayMilliseconds `Infinity`: the zones stay as they are */
+  constructor(served: ServedZones, delayMilliseconds: number) {
+    this.#zones = served.fork();
+    this.#delayMilliseconds = delayMilliseconds;
+  }
+
+  /**
+   * To be called after each change of the served zones.
+   *
+   * @param change `null` when the zone was replaced or removed
+   */
+  follow(
+    served: ServedZones,
+    { zoneId, change }: { readonly zoneId: string; readonly change: ZoneChange | null },
+    nowMilliseconds: number,
+  ): void {
+    if (this.#delayMilliseconds === Infinity) return;
+    const zones = this.#zones;
+    const data = change === null ? served.get(zoneId)?.data : undefined;
+    const apply = (): void => {
+      if (change !== null) zones.apply(zoneId, change);
+      else if (data === undefined) zones.remove(zoneId);
+      else zones.put(data);
+    };
+    this.#pending.push({ dueMilliseconds: nowMilliseconds + this.#delayMilliseconds, apply });
+    this.at(nowMilliseconds);
+  }
+
+  /** The zones with the changes that are visible at this time. */
+  at(nowMilliseconds: number): ServedZones {
+    const due = this.#pending.findIndex(({ dueMilliseconds }) => dueMilliseconds > nowMilliseconds);
+    const visible = this.#pending.splice(0, due === -1 ? this.#pending.length : due);
+    for (const { apply } of visible) apply();
+    return this.#zones;
+  }
+}
+
+/** The logs of several servers, in the order of the answers. */
+export function mergeLogs(logs: readonly (readonly LoggedQuery[])[]): LoggedQuery[] {
+  return logs.flat().sort((one, other) => one.milliseconds - other.milliseconds);
 }

@@ -2,9 +2,20 @@
  * All record types. A new type is an entry of this table: its name, its number, and the fields of
  * its data in wire order. Fields have their kinds in `fields.ts`; everything else follows from them.
  */
-import { checkDigestLength, hexadecimal, base64 } from "./fields.ts";
-import { hostname, hostnameContent, normaliseHostname } from "./fields.ts";
-import { integer, ipv4, ipv6, priority, quotedStrings, printableText } from "./fields.ts";
+import {
+  base64,
+  checkDigestLength,
+  hexadecimal,
+  hostname,
+  hostnameContent,
+  integer,
+  ipv4,
+  ipv6,
+  normaliseHostname,
+  printableText,
+  priority,
+  quotedStrings,
+} from "./fields.ts";
 import { loc } from "./loc.ts";
 import { checkTextPolicy } from "./mail-policy.ts";
 import { problem } from "./problem.ts";

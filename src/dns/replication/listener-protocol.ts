@@ -12,7 +12,7 @@
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
  *                                 404 when the zone does not exist
  *     GET   /ledge/zones/{id}/changes/{serial}
- *                                 a list of the changes after the serial (`logged-change.ts`);
+ *                                 a list of the changes after the serial (`publication.ts`);
  *                                 404 when the log does not reach back to it
  *     POST  /ledge/zones/{id}/serial
  *                                 gives the zone a new serial: flattened names have new addresses

@@ -7,11 +7,14 @@
  *     change    the records that one serial, the one after `from`, removed and added
  *
  * A replica that is not at `from` has missed a publication and asks for the state.
+ *
+ * The zone object logs its changes too. From the log and the current zone, a listener that has just
+ * started makes the differences that secondaries ask for (RFC 1995).
  */
 import type { ServedZones } from "../answer/served-zones.ts";
-import type { ServedRecord, ZoneChange, ZoneData } from "../answer/zone-data.ts";
+import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "../answer/zone-data.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
-import { isLaterSerial } from "../wire/numbers.ts";
+import { isLaterSerial, nextSerial } from "../wire/numbers.ts";
 
 export type Publication =
   | { readonly kind: "removed"; readonly zoneId: string }
@@ -39,13 +42,12 @@ export function servedRecord(record: ZoneRecord): ServedRecord {
  */
 export function netChange(
   steps: readonly { readonly action: "remove" | "add"; readonly record: ZoneRecord }[],
-): Pick<ZoneChange, "removed" | "added"> {
-  const removed = new Map<string, { readonly id: string; readonly name: string }>();
+): { readonly removed: readonly ServedRecord[]; readonly added: readonly ServedRecord[] } {
+  const removed = new Map<string, ServedRecord>();
   const added = new Map<string, ServedRecord>();
   for (const { action, record } of steps) {
-    const { id, name } = record;
-    if (action === "add") added.set(id, servedRecord(record));
-    else if (!added.delete(id)) removed.set(id, { id, name });
+    if (action === "add") added.set(record.id, servedRecord(record));
+    else if (!added.delete(record.id)) removed.set(record.id, servedRecord(record));
   }
   return { removed: [...removed.values()], added: [...added.values()] };
 }
@@ -75,4 +77,61 @@ export function applyPublication(
     if (step === "apply") zones.apply(zoneId, change);
   }
   return "applied";
+}
+
+/** A row of the log. */
+export type ChangeStep = { readonly serial: number } & (
+  | { readonly action: "remove" | "add"; readonly record: ZoneRecord }
+  /** The zone's head changed. */
+  | { readonly action: "settings"; readonly headBefore: ZoneHead }
+);
+
+/** The change that led to a serial, with all that is needed to undo it. */
+export interface LoggedChange extends ReturnType<typeof netChange> {
+  readonly serial: number;
+  /** `null` when the head did not change. */
+  readonly headBefore: ZoneHead | null;
+}
+
+/** Returns `null` when serials are missing. */
+export function groupSteps(
+  steps: readonly ChangeStep[],
+  { from, to }: { readonly from: number; readonly to: number },
+): LoggedChange[] | null {
+  const changes: LoggedChange[] = [];
+  let last = from;
+  for (const [serial, group] of Map.groupBy(steps, (step) => step.serial)) {
+    if (serial !== nextSerial(last)) return null;
+    last = serial;
+    const first = group.find((step) => step.action === "settings");
+    const records = group.filter((step) => step.action !== "settings");
+    changes.push({ serial, ...netChange(records), headBefore: first?.headBefore ?? null });
+  }
+  return last === to ? changes : null;
+}
+
+/**
+ * The zone before the changes, and the changes as replicas apply them.
+ *
+ * @param changes up to the serial of `data`
+ */
+export function rewind(
+  data: ZoneData,
+  from: number,
+  changes: readonly LoggedChange[],
+): { readonly data: ZoneData; readonly changes: readonly ZoneChange[] } {
+  const records = new Map(data.records.map((record) => [record.id, record]));
+  const { id: zoneId, name, serial: _, records: __, ...current } = data;
+  let head: ZoneHead = current;
+  const forward: ZoneChange[] = [];
+  for (const { serial, removed, added, headBefore } of changes.toReversed()) {
+    forward.unshift({ serial, removed, added, head: headBefore === null ? undefined : head });
+    for (const { id } of added) records.delete(id);
+    for (const record of removed) records.set(record.id, record);
+    head = headBefore ?? head;
+  }
+  return {
+    data: { id: zoneId, name, serial: from, ...head, records: [...records.values()] },
+    changes: forward,
+  };
 }

@@ -1,6 +1,6 @@
 /** DNSSEC of a zone: the API resource `dnssec`, and the state that a zone keeps for it. */
-import { digestType, keySigningFlags, type ZoneKeys } from "../dnssec/zone-signing.ts";
 import { signatureAlgorithm } from "../dnssec/signature.ts";
+import { digestType, keySigningFlags, type ZoneKeys } from "../dnssec/zone-signing.ts";
 import { problem, type ReportProblem } from "../record/problem.ts";
 
 export interface DnssecState {

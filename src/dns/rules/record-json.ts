@@ -1,7 +1,8 @@
 /** The JSON of a record in responses; some clients depend on the order of the keys. */
-import type { ZoneRecord } from "../record/zone-record.ts";
 import type { Rdata } from "../record/record-type.ts";
 import { recordType } from "../record/types.ts";
+import type { ZoneRecord } from "../record/zone-record.ts";
+import type { RecordRequest } from "./accept-record.ts";
 
 export interface ZoneIdentity {
   readonly id: string;
@@ -9,7 +10,7 @@ export interface ZoneIdentity {
 }
 
 /** The `data` of a record; `null` for types that have only content. */
-export function describeData({ type: name, content, priority }: ZoneRecord): Rdata | null {
+function describeData({ type: name, content, priority }: ZoneRecord): Rdata | null {
   const type = recordType(name);
   return type.shape === "content" ? null : type.data(type.parseContent(content, priority));
 }
@@ -45,4 +46,27 @@ export function describeRecord(record: ZoneRecord, zone: ZoneIdentity): Record<s
     ...(record.commentModifiedOn === null ? {} : { comment_modified_on: record.commentModifiedOn }),
     ...(record.tagsModifiedOn === null ? {} : { tags_modified_on: record.tagsModifiedOn }),
   };
+}
+
+/**
+ * PATCH leaves absent fields unchanged. Content belongs to the type: a new type discards content,
+ * data and priority. New data replaces all of the old data except a priority that the new data
+ * omits.
+ */
+export function applyRecordPatch(record: ZoneRecord, patch: RecordRequest): RecordRequest {
+  const current: Record<string, unknown> = {
+    ...record,
+    data: describeData(record) ?? undefined,
+    priority: record.priority ?? undefined,
+    private_routing: record.privateRouting,
+  };
+  const type = patch["type"];
+  if (typeof type === "string" && type.toUpperCase() !== record.type) {
+    for (const field of ["content", "data", "priority"]) delete current[field];
+  }
+  if (patch["data"] === undefined && patch["priority"] !== undefined && record.type === "SRV") {
+    const data = { ...(current["data"] as object), priority: patch["priority"] };
+    return { ...current, ...patch, data };
+  }
+  return { ...current, ...patch };
 }

@@ -1,7 +1,6 @@
-/** A zone in the index of zones, and its JSON in responses. */
-import type { Account } from "./account.ts";
-import { problem, type ReportProblem } from "../record/problem.ts";
+/** A zone in the index of zones, its JSON in responses, and the account that it belongs to. */
 import { normaliseHostname } from "../record/fields.ts";
+import { problem, type ReportProblem } from "../record/problem.ts";
 import { isDnsName, toAsciiName } from "../record/record-name.ts";
 
 export interface Zone {
@@ -112,3 +111,18 @@ export function describeZone(zone: Zone, account: Account): Record<string, unkno
     },
   };
 }
+
+/** The account of the emulated service. */
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/**
+ * The forms apply to request headers and to the configuration: no request could send a configured
+ * secret of another form.
+ */
+export const emailPattern = /^[^\s@]+@[^\s@]+$/;
+export const keyPattern = /^[A-Za-z0-9_-]{16,128}$/;
+export const tokenPattern = /^[\x21-\x7e]{8,512}$/;

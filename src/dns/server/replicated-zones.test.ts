@@ -13,7 +13,7 @@ import {
   zonesPath,
 } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
-import { defaultSettings } from "../rules/dns-settings.ts";
+import { defaultSettings } from "../rules/zone-settings.ts";
 import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
 
 function record(id: string): ServedRecord {

@@ -21,8 +21,12 @@ import {
   takeFaultPath,
   zonesPath,
 } from "../replication/listener-protocol.ts";
-import type { LoggedChange } from "../replication/logged-change.ts";
-import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
+import {
+  type LoggedChange,
+  applyPublication,
+  zoneIdOf,
+  type Publication,
+} from "../replication/publication.ts";
 import { isSameSecret } from "../wire/bytes.ts";
 
 interface ReplicatedZonesOptions {

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ExternalAddressCache, type ExternalResult } from "../answer/external-addresses.ts";
 import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
-import { defaultSettings } from "../rules/dns-settings.ts";
+import { defaultSettings } from "../rules/zone-settings.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
 import { makeQueryHandler } from "./query-handler.ts";
 import { openTcp, type TcpOptions } from "./sockets.ts";

@@ -13,7 +13,7 @@ import { request } from "../../base/node-http.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Succession } from "../../state/succession.ts";
 import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
-import { requestIdHeader } from "../rules/request-id.ts";
+import { requestIdHeader } from "../rules/api-call.ts";
 import { apiSocketPath, findZonesOwner, type Zones, type ZonesOwner } from "./zones-owner.ts";
 import { succeedZonesOwner } from "./zones-successor.ts";
 

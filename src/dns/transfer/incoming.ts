@@ -3,10 +3,13 @@
  * zone. With a key, the first and the last message must be signed, and at most 99 unsigned messages
  * may stand between two signed ones (RFC 8945 section 5.3.1).
  */
+import { rdataRequest } from "../record/presentation.ts";
+import type { RdataRequest } from "../record/record-type.ts";
+import { recordTypeByCode } from "../record/types.ts";
 import { decodeMessage, type Message } from "../wire/message.ts";
-import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name.ts";
 import { badSignature, rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig.ts";
 
 export class TransferError extends Error {
@@ -78,7 +81,7 @@ export class IncomingZone {
       nowSeconds,
       timersOnly: this.#messageCount > 0,
       before: this.#unsigned,
-      ...(this.#priorMac !== undefined && { priorMac: this.#priorMac }),
+      priorMac: this.#priorMac,
     });
     if (verdict.kind === "good") {
       this.#priorMac = verdict.mac;
@@ -99,4 +102,14 @@ export class IncomingZone {
 /** RFC 8945 section 3: in TSIG, 16 is BADSIG; in a header it is BADVERS. */
 function tsigErrorName(error: number): string {
   return error === badSignature ? "BADSIG" : rcodeName(error);
+}
+
+/** A transferred record as a request of the record API; `null` for a type that the API does not support. */
+export function toRecordRequest(
+  record: ResourceRecord,
+): (RdataRequest & { readonly type: string; readonly name: string; readonly ttl: number }) | null {
+  const type = recordTypeByCode(record.type);
+  if (type === undefined) return null;
+  const rdata = rdataRequest(type, type.read(record.data));
+  return { type: type.type, name: record.name, ttl: record.ttlSeconds, ...rdata };
 }

@@ -4,15 +4,14 @@
  * of changes. A transfer is one long answer section that begins and ends with the SOA.
  */
 import type { QuerySignature } from "../answer/query.ts";
-import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
-import type { ResourceRecord } from "../wire/resource-record.ts";
 import { messageBytesMax } from "../wire/message-writer.ts";
+import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { encodeName } from "../wire/name.ts";
-import { typeCodes, isLaterSerial } from "../wire/numbers.ts";
+import { isLaterSerial, typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { signMessage, tsigBytes, type Hmac } from "../wire/tsig.ts";
-import type { ZoneDelta } from "./journal.ts";
-import type { TransferredZone } from "./transferred-zone.ts";
+import type { TransferredZone, ZoneDelta } from "./transferred-zone.ts";
 
 /** A secondary reads a message while the next is made. RFC 5936 section 4 allows 64 KiB. */
 const messageBytesTarget = 16 * 1024;

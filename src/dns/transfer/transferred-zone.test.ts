@@ -6,7 +6,7 @@ import { ExternalAddressCache, LastAddresses } from "../answer/external-addresse
 import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/zone-data.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { recordType } from "../record/types.ts";
-import { defaultSettings } from "../rules/dns-settings.ts";
+import { defaultSettings } from "../rules/zone-settings.ts";
 import { externalQuestions, TransferredZone } from "./transferred-zone.ts";
 
 const head: ZoneHead = {

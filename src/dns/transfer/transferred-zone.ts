@@ -11,26 +11,40 @@
  * A signed zone is transferred without signatures and without its keys: a key without signatures
  * would make the answers of a secondary bogus. A secondary signs with keys of its own.
  */
-import { isAtOrBelow, nameKey, textKey, type NameKey, formatName } from "../wire/name.ts";
-import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
-import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";
 import { answerAt, minimalSet, type AnswerContext } from "../answer/answer.ts";
 import { isExternalNeeded, type ExternalQuestion } from "../answer/external-addresses.ts";
 import type { ServedNode } from "../answer/served-node.ts";
-import type { ServedZone } from "../answer/served-zones.ts";
-import type { ZoneChange } from "../answer/zone-data.ts";
-import { compareRecords, ZoneJournal, type ZoneDelta } from "./journal.ts";
+import { ServedZones, type ServedZone } from "../answer/served-zones.ts";
+import type { ZoneChange, ZoneData } from "../answer/zone-data.ts";
+import { formatName, isAtOrBelow, nameKey, textKey, type NameKey } from "../wire/name.ts";
+import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
+import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";
 
 /** Some megabytes. A secondary with an older serial takes the whole zone. */
 const journalRecordsMax = 100_000;
 
 const addressTypes = [typeCodes.A, typeCodes.AAAA] as const;
 
+interface RecordDifference {
+  readonly removed: readonly ResourceRecord[];
+  readonly added: readonly ResourceRecord[];
+}
+
+/** What a serial changed, as it is transferred (RFC 1995). The lists are without SOA. */
+export interface ZoneDelta extends RecordDifference {
+  readonly from: number;
+  readonly to: number;
+  readonly soaBefore: ResourceRecord;
+  readonly soaAfter: ResourceRecord;
+}
+
 export class TransferredZone {
   readonly #records = new Map<NameKey, readonly ResourceRecord[]>();
   /** Names with a flattened CNAME: any change of the zone can change their addresses. */
   readonly #flattened = new Set<NameKey>();
-  readonly #journal = new ZoneJournal({ recordsMax: journalRecordsMax });
+  /** The journal: without a gap up to the current serial. It is lost when the process ends. */
+  readonly #deltas: ZoneDelta[] = [];
+  #journalRecords = 0;
   #serial: number;
   #soa: ResourceRecord;
 
@@ -53,8 +67,10 @@ export class TransferredZone {
     for (const records of this.#records.values()) yield* records;
   }
 
+  /** The deltas from a serial to the last; `null` when the journal does not have the serial. */
   since(serial: number): readonly ZoneDelta[] | null {
-    return this.#journal.since(serial);
+    const start = this.#deltas.findIndex(({ from }) => from === serial);
+    return start < 0 ? null : this.#deltas.slice(start);
   }
 
   /** Whether a flattened name can have its addresses from another zone or an external name. */
@@ -94,10 +110,14 @@ export class TransferredZone {
       added.push(...changed.added);
     }
     const [soaBefore, soaAfter] = [this.#soa, soaOf(zone)];
-    const serials = { from: this.#serial, to: zone.serial };
-    this.#journal.append({ ...serials, soaBefore, soaAfter, removed, added });
+    const delta = { from: this.#serial, to: zone.serial, soaBefore, soaAfter, removed, added };
     this.#serial = zone.serial;
     this.#soa = soaAfter;
+    this.#deltas.push(delta);
+    this.#journalRecords += recordCount(delta);
+    while (this.#journalRecords > journalRecordsMax) {
+      this.#journalRecords -= recordCount(this.#deltas.shift()!);
+    }
   }
 
   #affectedNames(zone: ServedZone, change: ZoneChange | null): Set<NameKey> {
@@ -134,6 +154,42 @@ export function externalQuestions(zone: ServedZone, context: AnswerContext): Ext
     }
   }
   return questions;
+}
+
+interface ReplayOptions extends AnswerContext {
+  readonly platformAddresses: readonly string[];
+  /** The copy of the current zone, to which the changes must lead. */
+  readonly current: TransferredZone;
+}
+
+/**
+ * The copy and its journal after a restart, from the zone at an earlier serial and the changes that
+ * the zone object has logged since then. The log does not have the addresses that flattened names had
+ * when their targets are in other zones or elsewhere, so a secondary may have others than a replay
+ * would remove. Such a zone is not replayed, and its secondaries take the whole zone once.
+ *
+ * @param start the zone before the changes
+ * @returns `null` when the changes do not lead to the current zone
+ */
+export function replayZone(
+  start: ZoneData,
+  changes: readonly ZoneChange[],
+  { platformAddresses, external, nowSeconds, current }: ReplayOptions,
+): TransferredZone | null {
+  const zones = new ServedZones({ platformAddresses });
+  zones.put(start);
+  const context = { zones, external, nowSeconds };
+  const replayed = new TransferredZone(zones.get(start.id)!, context);
+  for (const change of changes) {
+    if (replayed.dependsOnOthers(zones.get(start.id)!)) return null;
+    zones.apply(start.id, change);
+    replayed.follow(zones.get(start.id)!, change, context);
+  }
+  if (replayed.serial !== current.serial || replayed.dependsOnOthers(zones.get(start.id)!)) {
+    return null;
+  }
+  const { removed, added } = compareRecords([...current.records()], [...replayed.records()]);
+  return removed.length === 0 && added.length === 0 ? replayed : null;
 }
 
 /** Addresses of flattened names come from `answerAt()`, so that a secondary answers as Ledge does. */
@@ -182,4 +238,28 @@ function recordsOf({ owner, type, ttlSeconds, data }: RecordSet): ResourceRecord
 
 function soaOf(zone: ServedZone): ResourceRecord {
   return recordsOf(zone.soa)[0]!;
+}
+
+/** With the two SOAs, so that an empty delta counts too. */
+function recordCount({ removed, added }: ZoneDelta): number {
+  return removed.length + added.length + 2;
+}
+
+/** Compares lists in any order. A zone holds no record twice (RFC 2181 section 5). */
+export function compareRecords(
+  before: readonly ResourceRecord[],
+  after: readonly ResourceRecord[],
+): RecordDifference {
+  const removed = new Map(before.map((record) => [recordKey(record), record]));
+  const added = new Map<string, ResourceRecord>();
+  for (const record of after) {
+    const key = recordKey(record);
+    if (!removed.delete(key)) added.set(key, record);
+  }
+  return { removed: [...removed.values()], added: [...added.values()] };
+}
+
+/** The key has the TTL: IXFR can change a TTL only by removing and adding the record. */
+function recordKey({ name, type, class: recordClass, ttlSeconds, data }: ResourceRecord): string {
+  return `${textKey(name)} ${type} ${recordClass} ${ttlSeconds} ${String.fromCharCode(...data)}`;
 }

@@ -2,17 +2,15 @@
  * Turns a zone file into record requests (RFC 1035 section 5; RFC 2308 section 4 for $TTL). The API
  * validates each request like a POST, so that a zone file has no abilities beyond the API.
  */
+import { parseOctets, typeCode } from "../record/presentation.ts";
 import { atLine, problem, ZoneError, type Problem } from "../record/problem.ts";
-import { typeCode, parseOctets } from "../record/presentation.ts";
 import { isAbsoluteName } from "../record/record-name.ts";
 import type { RdataRequest, RecordType } from "../record/record-type.ts";
-import { recordType, recordTypeByCode } from "../record/types.ts";
-import type { RecordRequest } from "../rules/accept-record.ts";
-import { nearestTtl, ttlAuto } from "../record/zone-record.ts";
-import { flattenedLines } from "./compose.ts";
-import { parseRange, substitute } from "./generate.ts";
-import { parseLineComment } from "./line-comment.ts";
 import { scanLines, type LogicalLine, type ScanError, type Token } from "../record/tokens.ts";
+import { recordType, recordTypeByCode } from "../record/types.ts";
+import { nearestTtl, ttlAuto } from "../record/zone-record.ts";
+import type { RecordRequest } from "../rules/accept-record.ts";
+import { flattenedLines, parseLineComment } from "./compose.ts";
 
 interface ParsedRecord {
   readonly request: RecordRequest;
@@ -213,4 +211,49 @@ export function parseZoneFile(text: string, options: ParseOptions): readonly Par
   const { records, problems } = readZoneFile(text, options);
   if (problems.length > 0) throw new ZoneError(problems);
   return records;
+}
+
+/**
+ * $GENERATE of BIND: a range `start-stop[/step]`, and words with `$` or `${offset[,width[,base]]}`.
+ * The limit for the records of one directive is our own.
+ */
+const generatedMax = 65_536;
+
+/** The values of a range; `null` when the word is not a range. */
+function parseRange(word: string): number[] | null {
+  const match = /^(\d{1,9})-(\d{1,9})(?:\/(\d{1,9}))?$/.exec(word);
+  if (match === null) return null;
+  const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)];
+  if (step < 1 || stop < start || (stop - start) / step >= generatedMax) return null;
+  const count = Math.floor((stop - start) / step) + 1;
+  return Array.from({ length: count }, (_, index) => start + index * step);
+}
+
+function format(value: number, width: number, base: string): string {
+  // n and N reverse the digits and separate them with dots, for ip6.arpa.
+  if (base === "n" || base === "N") {
+    const digits = value.toString(16).padStart(Math.ceil(width / 2), "0");
+    const nibbles = digits.split("").toReversed().join(".");
+    return base === "N" ? nibbles.toUpperCase() : nibbles;
+  }
+  const radix = base === "o" ? 8 : base === "x" || base === "X" ? 16 : 10;
+  const digits = value.toString(radix).padStart(width, "0");
+  return base === "X" ? digits.toUpperCase() : digits;
+}
+
+/** `null` when a `${…}` is malformed or its value is negative. */
+function substitute(template: string, value: number): string | null {
+  let broken = false;
+  const text = template.replaceAll(
+    /\\\$|\$\{([^}]*)\}|\$/g,
+    (whole: string, modifiers: string | undefined) => {
+      if (whole === "\\$") return "$";
+      if (modifiers === undefined) return String(value);
+      const match = /^(-?\d{1,9})(?:,(\d{1,3})(?:,([doxXnN]))?)?$/.exec(modifiers);
+      const result = value + Number(match?.[1] ?? 0);
+      if (match === null || result < 0) broken = true;
+      return format(Math.max(0, result), Number(match?.[2] ?? 0), match?.[3] ?? "d");
+    },
+  );
+  return broken ? null : text;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LoggedQuery } from "../../dns/fault/query-log.ts";
-import type { LoggedCall } from "../../dns/rules/logged-call.ts";
+import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
+import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import type { FollowedCall } from "../../store/client/message.ts";
 import { apiEntry, bucketEntry, queryEntry } from "./call-entries.ts";
 

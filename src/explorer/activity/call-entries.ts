@@ -1,6 +1,6 @@
 /** Entries of calls and queries that the script's trace does not have. */
-import type { LoggedQuery } from "../../dns/fault/query-log.ts";
-import type { LoggedCall } from "../../dns/rules/logged-call.ts";
+import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
+import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import type { FollowedCall } from "../../store/client/message.ts";
 import type { CallEntry } from "../api/activity.ts";
 

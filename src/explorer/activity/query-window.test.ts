@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LoggedQuery } from "../../dns/fault/query-log.ts";
+import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 import { QueryWindow } from "./query-window.ts";
 
 function query(milliseconds: number, name = "example.org"): LoggedQuery {

@@ -3,7 +3,7 @@
  * query can appear after a query that was answered later. So each question overlaps the last one,
  * and what the last answer had already is left out.
  */
-import type { LoggedQuery } from "../../dns/fault/query-log.ts";
+import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 
 /** Longer than a server takes from the answer of a query to its log. */
 const overlapMilliseconds = 2000;

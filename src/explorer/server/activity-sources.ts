@@ -2,9 +2,9 @@
  * What happens beside the script: calls of buckets by other programs, DNS queries, and calls of the record
  * API. The sources are asked only while a page follows the activity.
  */
-import { CallFollower } from "../../store/node/call-follower.ts";
-import type { LoggedQuery } from "../../dns/fault/query-log.ts";
-import { scriptClient, type LoggedCall } from "../../dns/rules/logged-call.ts";
+import { CallFollower } from "../../store/node/held-conditions.ts";
+import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
+import { scriptClient, type LoggedCall } from "../../dns/rules/api-call.ts";
 import { apiEntry, bucketEntry, queryEntry } from "../activity/call-entries.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { DnsAccess } from "./context.ts";

@@ -11,7 +11,7 @@
 import { listLimitMax } from "../../store/core/limits.ts";
 import { decodeObjects } from "../../store/core/object.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { FilePaths, reservedPrefix } from "../../store/node/file-path.ts";
 import { quoted, requireBucket } from "./bucket-access.ts";
 import { CallError, type ExplorerCall, type ExplorerResponse } from "./call.ts";
@@ -45,7 +45,7 @@ export async function downloadArchive(call: ExplorerCall): Promise<ExplorerRespo
 }
 
 async function* archiveEntries(
-  bucket: ClientBucket,
+  bucket: Bucket,
   prefix: string,
   pages: AsyncIterable<readonly ObjectRecord[]>,
 ): AsyncGenerator<ZipEntry> {
@@ -79,7 +79,7 @@ async function* archiveEntries(
 
 /** Pages that are not empty. */
 async function* objectPages(
-  bucket: ClientBucket,
+  bucket: Bucket,
   prefix: string,
 ): AsyncGenerator<readonly ObjectRecord[], undefined> {
   let cursor: string | undefined;

@@ -2,7 +2,7 @@
 import { StoreError } from "../../store/core/errors.ts";
 import { explainRefusal, type RefusedOperation } from "../../store/core/explain-refusal.ts";
 import { validateKey } from "../../store/core/key.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
 import { CallError, requireParameter, type ExplorerCall } from "./call.ts";
 
@@ -10,12 +10,12 @@ import { CallError, requireParameter, type ExplorerCall } from "./call.ts";
 const shownNamesMax = 20;
 
 /** The bucket that the path names. */
-export function requireBucket({ context, parameters }: ExplorerCall): Promise<ClientBucket> {
+export function requireBucket({ context, parameters }: ExplorerCall): Promise<Bucket> {
   return findBucket(context.store, parameters["bucket"] as string);
 }
 
 /** @throws CallError with the names of the buckets that exist */
-export async function findBucket(store: StoreClient, name: string): Promise<ClientBucket> {
+export async function findBucket(store: StoreClient, name: string): Promise<Bucket> {
   const found = await store.find(name);
   if (found !== null) return found;
   const names = (await store.list()).map((bucket) => `"${bucket.name}"`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../store/core/errors.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { transferObjects } from "./copying.ts";
 import { TaskProgress } from "./task-progress.ts";
 
@@ -31,8 +31,8 @@ class MemoryBucket {
     return { status: "found", object, range, content };
   }
 
-  async copy({ opened }: { opened: { content: Buffer } }): Promise<unknown> {
-    return opened.content;
+  async copy({ content }: { content: Buffer }): Promise<unknown> {
+    return content;
   }
 
   async call(request: Record<string, unknown>): Promise<unknown> {
@@ -69,8 +69,8 @@ async function move(from: MemoryBucket, to: MemoryBucket, keys: readonly string[
   await transferObjects(
     {
       kind: "move",
-      from: from as unknown as ClientBucket,
-      to: to as unknown as ClientBucket,
+      from: from as unknown as Bucket,
+      to: to as unknown as Bucket,
       overwrite: true,
       targetOf: (key) => `new/${key}`,
     },

@@ -6,7 +6,7 @@ import { mapConcurrent } from "../../base/concurrency.ts";
 import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
 import { StoreError } from "../../store/core/errors.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { explained, quoted } from "./bucket-access.ts";
 import { copyObject } from "./object-copy.ts";
 import { onlyIfAbsent } from "./object-writing.ts";
@@ -18,8 +18,8 @@ const concurrency = 8;
 
 export interface Transfer {
   readonly kind: "copy" | "move";
-  readonly from: ClientBucket;
-  readonly to: ClientBucket;
+  readonly from: Bucket;
+  readonly to: Bucket;
   readonly overwrite: boolean;
   targetOf(key: string): string;
 }
@@ -76,7 +76,7 @@ async function transferObject(
 }
 
 /** @returns false when another object has the key by now */
-async function deleteSource(bucket: ClientBucket, copied: DescribedObject): Promise<boolean> {
+async function deleteSource(bucket: Bucket, copied: DescribedObject): Promise<boolean> {
   const { key, version, etag } = copied;
   const found = await bucket.call({ method: "head", key });
   if (found === null) return true;

@@ -1,11 +1,11 @@
 /** Deletes objects in groups. An object that was replaced after the request is left alone. */
 import { deleteKeysMax } from "../../store/core/limits.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { currentVersions, type SelectedObject } from "./selected-objects.ts";
 import type { TaskProgress } from "./task-progress.ts";
 
 export async function deleteObjects(
-  bucket: ClientBucket,
+  bucket: Bucket,
   objects: readonly SelectedObject[],
   progress: TaskProgress,
 ): Promise<void> {
@@ -16,7 +16,7 @@ export async function deleteObjects(
 }
 
 async function deleteGroup(
-  bucket: ClientBucket,
+  bucket: Bucket,
   group: readonly SelectedObject[],
   progress: TaskProgress,
 ): Promise<void> {

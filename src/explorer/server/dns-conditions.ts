@@ -1,6 +1,6 @@
 /** The faults of DNS queries, held at the record API (`worker/api/held-query-faults.ts`). */
 import { UserError } from "../../base/user-error.ts";
-import { ConditionsConnection } from "../../store/node/conditions-connection.ts";
+import { ConditionsConnection } from "../../store/node/held-conditions.ts";
 import type { DnsAccess } from "./context.ts";
 import type { WantedConditions } from "./wanted-conditions.ts";
 

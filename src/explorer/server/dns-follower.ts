@@ -1,6 +1,6 @@
 /** Follows the queries and the calls of the record API at the companion worker. */
-import type { LoggedQuery } from "../../dns/fault/query-log.ts";
-import type { LoggedCall } from "../../dns/rules/logged-call.ts";
+import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
+import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import { QueryWindow } from "../activity/query-window.ts";
 import type { DnsAccess } from "./context.ts";
 

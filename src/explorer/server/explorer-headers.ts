@@ -1,5 +1,5 @@
 /** The headers of the explorer's requests to the record API. */
-import { clientHeader } from "../../dns/rules/logged-call.ts";
+import { clientHeader } from "../../dns/rules/api-call.ts";
 
 export function explorerHeaders({
   email,

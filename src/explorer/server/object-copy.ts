@@ -1,6 +1,6 @@
 /**
  * Copies an object within a bucket or to another bucket. A file whose checksums are known is copied
- * without a read (`ClientBucket.copy`).
+ * without a read (`Bucket.copy`).
  */
 import { algorithmsOf } from "../../s3/verbs/copy-verbs.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
@@ -9,11 +9,11 @@ import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
 import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
-import type { ClientBucket, FoundObject } from "../../store/node/client-bucket.ts";
+import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
 import { OpenedContent } from "./opened-content.ts";
 
 interface CopySource {
-  readonly bucket: ClientBucket;
+  readonly bucket: Bucket;
   readonly key: string;
   readonly onlyIf?: Conditional;
 }
@@ -52,7 +52,7 @@ export async function copyObject(
     if (version !== undefined && opened.object.version !== version) return { status: "refused" };
     requireSameKey(opened.object, undefined);
     requireCopyable(opened.object);
-    const stored = await store(bucket, opened, target);
+    const stored = await store(opened, target);
     if (stored === null) return { status: "refused" };
     return { status: "copied", source: opened.object, object: decodeObject(target.key, stored) };
   } finally {
@@ -71,12 +71,11 @@ function requireCopyable({ size }: DescribedObject): void {
 }
 
 async function store(
-  sourceBucket: ClientBucket,
   opened: FoundObject,
   { bucket, key, onlyIf, description }: CopyTarget,
 ): Promise<string | null> {
   const { http, custom, storageClass } = opened.object;
-  const content = await bucket.copy({ bucket: sourceBucket, opened }, algorithmsOf(opened.object));
+  const content = await bucket.copy(opened, algorithmsOf(opened.object));
   return bucket.call({
     method: "put",
     key,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { countObjects } from "./object-count.ts";
 
 /** A bucket that counts two objects of 10 bytes in each step. */
@@ -14,7 +14,7 @@ function countedBucket(steps: number) {
       ...(asked.length < steps && { next: `key-${asked.length}` }),
     };
   };
-  return { asked, bucket: { call } as unknown as Pick<ClientBucket, "call"> };
+  return { asked, bucket: { call } as unknown as Pick<Bucket, "call"> };
 }
 
 describe("countObjects()", () => {

@@ -1,5 +1,5 @@
 /** The numbers of a bucket, counted in steps: calls of scripts are executed between the steps. */
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import type { BucketStatistics } from "../api/buckets.ts";
 
 /** A step takes about 4 ms, during which the bucket answers no other call. */
@@ -7,7 +7,7 @@ const stepObjects = 5000;
 
 /** @param signal ends the count, when the page does not need it any more */
 export async function countObjects(
-  bucket: Pick<ClientBucket, "call">,
+  bucket: Pick<Bucket, "call">,
   signal: AbortSignal,
 ): Promise<Pick<BucketStatistics, "objects" | "bytes" | "uploads">> {
   let [objects, bytes] = [0, 0];

@@ -11,7 +11,7 @@ import { conditionHolds, type Conditional } from "../../store/core/conditional.t
 import { requireSameKey } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { decodeObject } from "../../store/core/object.ts";
-import type { ClientBucket, FoundObject } from "../../store/node/client-bucket.ts";
+import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
 import { objectMissing, requireBucket, requireKey } from "./bucket-access.ts";
 import { CallError, type ExplorerCall, type ExplorerResponse } from "./call.ts";
 import { contentHeaders, fileNameOf, isForbiddenDestination } from "./content-headers.ts";
@@ -71,7 +71,7 @@ type Opened =
 
 /** @throws StoreError 200004 for an object with a key of a customer; then nothing stays open */
 async function openContent(
-  bucket: ClientBucket,
+  bucket: Bucket,
   { key, range, conditions, headers }: ContentRequest,
 ): Promise<Opened | null> {
   // The bucket decides by `If-Range`, so the range is that of the version which the browser has.
@@ -102,7 +102,7 @@ async function openContent(
 }
 
 /** 416, with the size, so that the browser can ask again. */
-async function unsatisfiable(bucket: ClientBucket, key: string): Promise<ExplorerResponse> {
+async function unsatisfiable(bucket: Bucket, key: string): Promise<ExplorerResponse> {
   const found = await bucket.call({ method: "head", key });
   if (found === null) throw objectMissing(bucket.name, key);
   const { size } = decodeObject(key, found);

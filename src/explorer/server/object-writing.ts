@@ -5,7 +5,7 @@ import type { Conditional } from "../../store/core/conditional.ts";
 import type { Content } from "../../store/core/operations.ts";
 import { type HttpMetadata, validateMetadata } from "../../store/core/metadata.ts";
 import { decodeObject } from "../../store/core/object.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import {
   explained,
   mayOverwrite,
@@ -42,14 +42,14 @@ export async function writeObject(call: ExplorerCall): Promise<ExplorerResponse>
 }
 
 /** Before the content is sent for nothing. The bucket decides when the content is stored. */
-export async function requireAbsent(bucket: ClientBucket, key: string): Promise<void> {
+export async function requireAbsent(bucket: Bucket, key: string): Promise<void> {
   if ((await bucket.call({ method: "head", key })) !== null) throw objectExists(key);
 }
 
 /** @throws CallError, also when the browser goes away; then nothing is left */
 export async function receiveContent(
   call: ExplorerCall,
-  bucket: ClientBucket,
+  bucket: Bucket,
   key: string,
 ): Promise<Content> {
   try {

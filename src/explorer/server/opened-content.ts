@@ -1,5 +1,5 @@
 /** The content of an open object, as the body of a response. */
-import type { FoundObject } from "../../store/node/client-bucket.ts";
+import type { FoundObject } from "../../store/node/bucket.ts";
 
 /**
  * Closes the content at the end, and also when the response ends early. A generator would not: the

@@ -2,7 +2,7 @@
 import { StoreError } from "../../store/core/errors.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import { decodeObject, decodeObjects } from "../../store/core/object.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import type { ObjectSelection } from "../api/tasks.ts";
 
 export interface SelectedObject {
@@ -22,7 +22,7 @@ const headsMax = 1000;
 
 /** @param isStopped ends the search early, with what was found so far */
 export async function findSelected(
-  bucket: ClientBucket,
+  bucket: Bucket,
   { keys, prefixes }: ObjectSelection,
   isStopped: () => boolean,
 ): Promise<FoundObjects> {
@@ -43,7 +43,7 @@ export async function findSelected(
 
 /** The version of each key: `undefined` without an object, `null` for an object that cannot be read. */
 export function currentVersions(
-  bucket: ClientBucket,
+  bucket: Bucket,
   keys: readonly string[],
 ): Promise<(string | null | undefined)[]> {
   return Promise.all(
@@ -60,7 +60,7 @@ export function currentVersions(
 }
 
 async function findBelow(
-  bucket: ClientBucket,
+  bucket: Bucket,
   prefix: string,
   objects: SelectedObject[],
   isStopped: () => boolean,

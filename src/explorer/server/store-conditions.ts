@@ -6,7 +6,7 @@
  * listens. So they end with this process, also when the process is killed. The HTTP server of the
  * explorer is not needed: `ledge dev --fault` works without it.
  */
-import { OwnerConditions } from "../../store/node/owner-conditions.ts";
+import { OwnerConditions } from "../../store/node/held-conditions.ts";
 import type { Conditions, ConditionsState } from "../api/conditions.ts";
 import type { ConditionsControl } from "./conditions-control.ts";
 import type { DnsAccess } from "./context.ts";

@@ -6,7 +6,7 @@
  * has to be restored. Objects that are stored after the request are never deleted.
  */
 import { randomUUID } from "node:crypto";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
 import { undoMilliseconds, type CopyTask, type NewTask, type Task } from "../api/tasks.ts";
 import { checkKey, findBucket } from "./bucket-access.ts";
@@ -116,7 +116,7 @@ export class StoreTasks implements Tasks {
 
   /** The work of a copy or a move, after all that can be refused at once. */
   async #transfer(
-    from: ClientBucket,
+    from: Bucket,
     task: CopyTask,
     progress: TaskProgress,
   ): Promise<(objects: readonly SelectedObject[]) => Promise<void>> {

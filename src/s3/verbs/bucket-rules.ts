@@ -18,7 +18,7 @@ import {
   type XmlElements,
 } from "../../http/xml.ts";
 import type { AbortRule } from "../../store/core/multipart.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   emptyResponse,
@@ -32,7 +32,7 @@ import {
 
 /** The rules that a request has put, or else those of the configuration. */
 export async function readCorsRules(
-  bucket: ClientBucket,
+  bucket: Bucket,
   { settingsOf }: S3Service,
 ): Promise<readonly CorsRule[]> {
   const { cors } = await bucket.call({ method: "getSettings" });
@@ -41,7 +41,7 @@ export async function readCorsRules(
 
 export async function getBucketCors(
   _request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
   service: S3Service,
 ): Promise<S3Response> {
   const rules = await readCorsRules(bucket, service);
@@ -49,10 +49,7 @@ export async function getBucketCors(
   return xmlResponse(writeCorsDocument(rules));
 }
 
-export async function putBucketCors(
-  { body }: S3Request,
-  bucket: ClientBucket,
-): Promise<S3Response> {
+export async function putBucketCors({ body }: S3Request, bucket: Bucket): Promise<S3Response> {
   const rules = parseCorsDocument(await body.document());
   await bucket.call({ method: "putSettings", cors: JSON.stringify(rules) });
   return emptyResponse(200);
@@ -60,7 +57,7 @@ export async function putBucketCors(
 
 export async function deleteBucketCors(
   _request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
   { settingsOf }: S3Service,
 ): Promise<S3Response> {
   // An empty list, so that the rules of the configuration do not come back.
@@ -69,19 +66,13 @@ export async function deleteBucketCors(
   return emptyResponse(204);
 }
 
-export async function getBucketLifecycle(
-  _request: S3Request,
-  bucket: ClientBucket,
-): Promise<S3Response> {
+export async function getBucketLifecycle(_request: S3Request, bucket: Bucket): Promise<S3Response> {
   const { lifecycle } = await bucket.call({ method: "getSettings" });
   if (lifecycle === undefined) throw new S3Error("NoSuchLifecycleConfiguration");
   return xmlResponse(lifecycle.text);
 }
 
-export async function putBucketLifecycle(
-  { body }: S3Request,
-  bucket: ClientBucket,
-): Promise<S3Response> {
+export async function putBucketLifecycle({ body }: S3Request, bucket: Bucket): Promise<S3Response> {
   const lifecycle = parseLifecycleDocument(await body.document());
   await bucket.call({ method: "putSettings", lifecycle });
   return emptyResponse(200);
@@ -89,7 +80,7 @@ export async function putBucketLifecycle(
 
 export async function deleteBucketLifecycle(
   _request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
 ): Promise<S3Response> {
   await bucket.call({ method: "putSettings", lifecycle: null });
   return emptyResponse(204);

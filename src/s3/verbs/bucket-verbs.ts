@@ -1,6 +1,6 @@
 /** Verbs about buckets, and settings that are the same for every bucket. */
 import { writeXml } from "../../http/xml.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   emptyResponse,
@@ -57,7 +57,7 @@ export async function createBucket(
 
 export async function deleteBucket(
   { bucketName }: S3Request,
-  _bucket: ClientBucket,
+  _bucket: Bucket,
   { store }: S3Service,
 ): Promise<S3Response> {
   await store.delete(bucketName);

@@ -11,7 +11,7 @@ import type {
   ObjectDescription,
   Request,
 } from "../../store/core/operations.ts";
-import type { ClientBucket, CopySource } from "../../store/node/client-bucket.ts";
+import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
 import {
   parseConditions,
   parseCopyRange,
@@ -31,7 +31,7 @@ import { close, requireKeyOf } from "./object-verbs.ts";
 
 export async function copyObject(
   request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
   service: S3Service,
 ): Promise<S3Response> {
   const { key, headers } = request;
@@ -45,7 +45,7 @@ export async function copyObject(
   validateKey(key);
   const sourceOnlyIf = parseConditions(headers, "x-amz-copy-source-");
   const source = await openSource(request, service, { onlyIf: sourceOnlyIf });
-  const { object: copied } = source.opened;
+  const { object: copied } = source;
   const content = await copyContent(source, bucket, algorithmsOf(copied));
   const description = describeCopy(directive, copied, given);
   const stored = await bucket.call({ method: "put", key, ...description, content, onlyIf });
@@ -78,7 +78,7 @@ function describeCopy(
 
 export async function uploadPartCopy(
   request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
   service: S3Service,
 ): Promise<S3Response> {
   const { headers } = request;
@@ -120,7 +120,7 @@ async function openSource(
   { headers }: S3Request,
   { store }: S3Service,
   options: Omit<Request<"get">, "method" | "key">,
-): Promise<CopySource> {
+): Promise<FoundObject> {
   // Routes lead here only if there is a source.
   const { bucketName, key } = parseCopySource(headers.get("x-amz-copy-source") as string);
   const customerKey = parseSourceKey(headers);
@@ -130,7 +130,7 @@ async function openSource(
   if (opened === null) throw new S3Error("NoSuchKey");
   requireKeyOf(opened, customerKey);
   if (opened.status === "condition failed") throw new S3Error("PreconditionFailed");
-  return { bucket, opened };
+  return opened;
 }
 
 /**
@@ -139,12 +139,12 @@ async function openSource(
  * @param algorithms of the checksums of the copy
  */
 async function copyContent(
-  source: CopySource,
-  destination: ClientBucket,
+  source: FoundObject,
+  destination: Bucket,
   algorithms: readonly S3ChecksumAlgorithm[],
 ): Promise<Content> {
   try {
-    if (source.opened.range.length > uploadBytesMax) {
+    if (source.range.length > uploadBytesMax) {
       throw new S3Error(
         "InvalidRequest",
         "The specified copy source is larger than the maximum allowable size for a copy source: " +
@@ -153,7 +153,7 @@ async function copyContent(
     }
     return await destination.copy(source, algorithms);
   } finally {
-    close(source.opened);
+    close(source);
   }
 }
 

@@ -8,12 +8,12 @@ import { compareKeys } from "../../store/core/key.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import { decodeObjects, allChecksums } from "../../store/core/object.ts";
 import type { ListRequest, ObjectRecord } from "../../store/core/operations.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import { owner, xmlResponse, type S3Request, type S3Response } from "../s3-message.ts";
 import { storageClassName } from "../object-headers.ts";
 
-export async function listObjects(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function listObjects(request: S3Request, bucket: Bucket): Promise<S3Response> {
   const { parameters } = request;
   const marker = parameters.get("marker") ?? "";
   const options = parseOptions(parameters);
@@ -30,7 +30,7 @@ export async function listObjects(request: S3Request, bucket: ClientBucket): Pro
   );
 }
 
-export async function listObjectsV2(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function listObjectsV2(request: S3Request, bucket: Bucket): Promise<S3Response> {
   const { parameters } = request;
   const token = parameters.get("continuation-token");
   const startAfter = parameters.get("start-after");
@@ -56,10 +56,7 @@ export async function listObjectsV2(request: S3Request, bucket: ClientBucket): P
 }
 
 /** Every object has one version. Deviation: the deployed service does not implement this. */
-export async function listObjectVersions(
-  request: S3Request,
-  bucket: ClientBucket,
-): Promise<S3Response> {
+export async function listObjectVersions(request: S3Request, bucket: Bucket): Promise<S3Response> {
   const { parameters } = request;
   const marker = parameters.get("key-marker") ?? "";
   const options = parseOptions(parameters);
@@ -151,7 +148,7 @@ function markerPosition(
 }
 
 async function readPage(
-  bucket: ClientBucket,
+  bucket: Bucket,
   { prefix, delimiter, maxKeys }: ListOptions,
   position: Pick<ListRequest, "startAfter" | "cursor">,
 ): Promise<Page> {

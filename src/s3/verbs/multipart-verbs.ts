@@ -26,7 +26,7 @@ import { listLimitMax, partNumberMax } from "../../store/core/limits.ts";
 import type { CompletedPart } from "../../store/core/multipart.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { parseChecksumHeader, receiveContent } from "../request-body.ts";
 import { parseConditions, parsePartNumber } from "../condition-headers.ts";
 import { S3Error } from "../s3-errors.ts";
@@ -54,7 +54,7 @@ export function uploadOf({ key, parameters }: S3Request): { key: string; uploadI
 
 export async function createMultipartUpload(
   { bucketName, key, headers }: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
 ): Promise<S3Response> {
   const checksum = parseUploadChecksum(headers);
   const description = parseDescription(headers);
@@ -106,7 +106,7 @@ export function parseUploadChecksum(headers: S3Request["headers"]): UploadChecks
   return resolveUploadChecksum({ checksumAlgorithm, checksumType });
 }
 
-export async function uploadPart(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function uploadPart(request: S3Request, bucket: Bucket): Promise<S3Response> {
   const partNumber = parsePartNumber(request.parameters);
   const customerKey = parseCustomerKey(request.headers);
   const received = await receiveContent(bucket, request.body);
@@ -123,7 +123,7 @@ export async function uploadPart(request: S3Request, bucket: ClientBucket): Prom
 
 export async function completeMultipartUpload(
   request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
 ): Promise<S3Response> {
   const { bucketName, key, headers, body, bucketUrl } = request;
   const onlyIf = parseConditions(headers);
@@ -182,13 +182,13 @@ function parseChecksums(element: XmlElement): Checksums | undefined {
 
 export async function abortMultipartUpload(
   request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
 ): Promise<S3Response> {
   await bucket.call({ method: "abortUpload", ...uploadOf(request) });
   return emptyResponse(204);
 }
 
-export async function listParts(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function listParts(request: S3Request, bucket: Bucket): Promise<S3Response> {
   const maxParts = wholeParameter(request, "max-parts", listLimitMax);
   const afterPartNumber = wholeParameter(request, "part-number-marker", partNumberMax, 0);
   const reference = uploadOf(request);
@@ -221,7 +221,7 @@ export async function listParts(request: S3Request, bucket: ClientBucket): Promi
 
 export async function listMultipartUploads(
   request: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
 ): Promise<S3Response> {
   const { parameters } = request;
   const prefix = parameters.get("prefix") ?? "";

@@ -14,7 +14,7 @@ import { StoreError } from "../../store/core/errors.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
-import type { ClientBucket, OpenedObject } from "../../store/node/client-bucket.ts";
+import type { Bucket, OpenedObject } from "../../store/node/bucket.ts";
 import { receiveContent } from "../request-body.ts";
 import {
   failedStatus,
@@ -41,7 +41,7 @@ import {
   type ShownObject,
 } from "../object-headers.ts";
 
-export async function putObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function putObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
   const { key, headers, body } = request;
   const description = parseDescription(headers);
   const onlyIf = parseConditions(headers);
@@ -59,7 +59,7 @@ export async function putObject(request: S3Request, bucket: ClientBucket): Promi
   });
 }
 
-export async function getObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function getObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
   const { key, headers, parameters } = request;
   requireOnlyVersion(parameters.get("versionId"));
   const onlyIf = parseConditions(headers);
@@ -86,7 +86,7 @@ export async function getObject(request: S3Request, bucket: ClientBucket): Promi
  */
 async function openRange(
   { key, headers }: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
   onlyIf: Conditional | undefined,
 ): Promise<OpenedObject | null> {
   const header = headers.get("range");
@@ -132,7 +132,7 @@ function requestedPart({ headers, parameters }: S3Request): number | undefined {
   return parsePartNumber(parameters);
 }
 
-export async function headObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function headObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
   requireOnlyVersion(request.parameters.get("versionId"));
   const customerKey = parseCustomerKey(request.headers);
   const found = await findObject(request, bucket);
@@ -146,7 +146,7 @@ export async function headObject(request: S3Request, bucket: ClientBucket): Prom
   return notModified(found.object);
 }
 
-async function findObject(request: S3Request, bucket: ClientBucket): Promise<ShownObject | null> {
+async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObject | null> {
   const { key, headers } = request;
   const partNumber = requestedPart(request);
   if (partNumber !== undefined) {
@@ -164,7 +164,7 @@ async function findObject(request: S3Request, bucket: ClientBucket): Promise<Sho
   return { object, range: resolveRange(range, object.size), isPartial: range !== undefined };
 }
 
-export async function deleteObject(request: S3Request, bucket: ClientBucket): Promise<S3Response> {
+export async function deleteObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
   requireOnlyVersion(request.parameters.get("versionId"));
   const onlyIf = parseConditions(request.headers);
   await bucket.call({ method: "delete", keys: [request.key], onlyIf });
@@ -178,10 +178,7 @@ interface NamedObject {
   readonly etag: string | null;
 }
 
-export async function deleteObjects(
-  { body }: S3Request,
-  bucket: ClientBucket,
-): Promise<S3Response> {
+export async function deleteObjects({ body }: S3Request, bucket: Bucket): Promise<S3Response> {
   const objects = parseNamedObjects(parseDocument(await body.document(), "Delete"));
   const errors = new Map<NamedObject, XmlElements>();
   const plain: NamedObject[] = [];
@@ -223,7 +220,7 @@ function parseNamedObjects(root: XmlElement): NamedObject[] {
   return objects as NamedObject[];
 }
 
-async function deleteWithTag(bucket: ClientBucket, key: string, etag: string): Promise<void> {
+async function deleteWithTag(bucket: Bucket, key: string, etag: string): Promise<void> {
   const value = etag.replace(/^"(.*)"$/, "$1");
   const pattern = value === "*" ? ({ kind: "any" } as const) : ({ kind: "strong", value } as const);
   await bucket.call({ method: "delete", keys: [key], onlyIf: { etagMatches: [pattern] } });

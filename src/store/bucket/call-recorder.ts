@@ -97,27 +97,6 @@ function record(
   }
 }
 
-/** A call whose content the endpoint stores. */
-export async function recordedContent<Result>(
-  { client, bucketName }: Caller,
-  call: Pick<Call, "method" | "key" | "bytes">,
-  store: () => Promise<Result>,
-): Promise<Result> {
-  if (!callRecorder.isFollowed) return store();
-  const started = Date.now();
-  const described = { ...call, bucket: bucketName, keys: [call.key] };
-  try {
-    const result = await store();
-    const outcome = result === null ? "none" : "ok";
-    callRecorder.add(client, { ...described, outcome }, started, null);
-    return result;
-  } catch (error) {
-    const { message } = error as Error;
-    callRecorder.add(client, { ...described, outcome: "error" }, started, message);
-    throw error;
-  }
-}
-
 /**
  * A channel: a WebSocket from another process to the object of a bucket.
  *

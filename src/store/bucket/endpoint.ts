@@ -11,11 +11,8 @@
  *     GET  /                 the run id of the runtime
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
  *     GET  /channel/BUCKET   a WebSocket to the bucket (`bucket/call-recorder.ts`)
- *     POST /put/BUCKET       stores the body; a header describes the object
- *     POST /part/BUCKET      stores the body as a part of an upload; a header describes the part
  *     POST /open             opens the buckets of the run
  *     POST /collect/BUCKET   removes the files that crashes left
- *     GET  /database/BUCKET  the name of the bucket's database
  *     GET  /calls            the calls of other processes (`bucket/call-recorder.ts`)
  *     GET  /conditions       a WebSocket that holds conditions (`bucket/conditions.ts`)
  *
@@ -24,9 +21,8 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { databaseUrl, fileExists, type DiskBindings } from "./bucket-disk.ts";
 import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
-import { callRecorder, recorded, recordedContent } from "./call-recorder.ts";
-import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
-import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
+import { callRecorder, recorded } from "./call-recorder.ts";
+import type { BucketAccess } from "../client/bucket-client.ts";
 import { senderByRpc } from "../client/batch.ts";
 import {
   clientHeader,
@@ -35,7 +31,6 @@ import {
   encodeFrame,
   type OperationMessage,
   requestIdHeader,
-  requestHeader,
 } from "../client/message.ts";
 import { holdConditions } from "./conditions.ts";
 
@@ -64,7 +59,6 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
     const clientName = request.headers.get(clientHeader) ?? undefined;
     const sent = { bucketName, requestId, clientName };
     const caller = { client: clientName ?? "", bucketName };
-    const client = (): BucketClient => this.#client(sent);
     switch (action) {
       case "":
         return new Response(this.env.runId);
@@ -76,20 +70,6 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
       }
       case "channel":
         return this.env.buckets.getByName(bucketName).fetch(request);
-      case "put": {
-        const put = contentRequest<PutRequest>(request);
-        const call = { method: "put" as const, key: put.key, bytes: contentLength(request) };
-        return Response.json(await recordedContent(caller, call, () => client().put(put)));
-      }
-      case "part": {
-        const part = contentRequest<PartRequest>(request);
-        const call = {
-          method: "uploadPart" as const,
-          key: part.key,
-          bytes: contentLength(request),
-        };
-        return Response.json(await recordedContent(caller, call, () => client().uploadPart(part)));
-      }
       case "calls":
         return Response.json(this.#calls(new URL(request.url).searchParams));
       case "open":
@@ -97,8 +77,6 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return new Response();
       case "collect":
         return Response.json(await this.env.buckets.getByName(bucketName).collectGarbage());
-      case "database":
-        return new Response(this.env.buckets.idFromName(bucketName).toString());
       case "conditions":
         return holdConditions(() => this.#housekeep());
       default:
@@ -124,20 +102,4 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
     const { buckets } = this.env;
     await Promise.all(Array.from(awakeBuckets, (name) => buckets.getByName(name).housekeep()));
   }
-
-  #client(caller: Pick<BucketAccess, "bucketName" | "requestId" | "clientName">): BucketClient {
-    return new BucketClient({ ...this.env, ...caller, rpc: true, latencyMilliseconds: 0 });
-  }
-}
-
-function contentLength({ headers }: Pick<Request, "headers">): number {
-  return Number(headers.get("content-length"));
-}
-
-/** The body, and its description from the header: in base64, for any character of a key. */
-function contentRequest<Content extends PutRequest | PartRequest>({ headers, body }: Request) {
-  const text = atob(headers.get(requestHeader) ?? "");
-  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-  const value = { stream: body as ReadableStream, length: contentLength({ headers }) };
-  return { ...JSON.parse(new TextDecoder().decode(bytes)), value } as Content;
 }

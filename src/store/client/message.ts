@@ -141,11 +141,6 @@ export interface FollowedCalls {
  */
 export const requestIdHeader = "x-ledge-request-id";
 
-/** The parts of the endpoint's protocol that the endpoint and its clients share. */
-
-/** The header that describes the content of a request: JSON in base64. */
-export const requestHeader = "x-ledge-request";
-
 /**
  * Frames: values for a transport that carries only bytes.
  *

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import {
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readlinkSync,
@@ -17,13 +16,12 @@ import { BlobDamagedError } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { BlobFiles } from "./blob-files.ts";
 
-/** The folder of a store with one bucket, "Photos", and these files. */
-function storeFolder(files: Record<string, Uint8Array>): string {
+/** A folder with these files. */
+function folderOf(files: Record<string, Uint8Array>): string {
   const folder = mkdtempSync(join(tmpdir(), "ledge-unit-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, "blobs/+photos"), { recursive: true });
   for (const [name, bytes] of Object.entries(files)) {
-    writeFileSync(join(folder, "blobs/+photos", name), bytes);
+    writeFileSync(join(folder, name), bytes);
   }
   return folder;
 }
@@ -58,23 +56,20 @@ describe("BlobFiles", () => {
   const second = randomBytes(700);
 
   it("reads files, parts of files and bytes in their order", async () => {
-    const folder = storeFolder({ first, second });
+    const folder = folderOf({ first, second });
     const bytes = new Uint8Array([1, 2, 3]);
     const slices = [slice("first", first.length), { bytes }, slice("second", 700, 100, 200)];
-    const files = new BlobFiles(folder, "Photos", slices);
+    const files = new BlobFiles(folder, slices);
     await files.open();
     const expected = Buffer.concat([first, bytes, second.subarray(100, 300)]);
     expect((await readAll(files)).equals(expected)).toBe(true);
   });
 
   it("reads the files that it has opened, even if they are removed", async () => {
-    const folder = storeFolder({ first, second });
-    const files = new BlobFiles(folder, "Photos", [
-      slice("first", first.length),
-      slice("second", 700),
-    ]);
+    const folder = folderOf({ first, second });
+    const files = new BlobFiles(folder, [slice("first", first.length), slice("second", 700)]);
     await files.open();
-    rmSync(join(folder, "blobs"), { recursive: true });
+    for (const name of ["first", "second"]) rmSync(join(folder, name));
     expect((await readAll(files)).equals(Buffer.concat([first, second]))).toBe(true);
   });
 
@@ -82,15 +77,15 @@ describe("BlobFiles", () => {
     ["is missing", "none", 700],
     ["has another size", "second", 701],
   ])("refuses a file that %s", async (_, name, size) => {
-    const files = new BlobFiles(storeFolder({ second }), "Photos", [slice(name, size)]);
+    const files = new BlobFiles(folderOf({ second }), [slice(name, size)]);
     await expect(files.open()).rejects.toThrow(BlobDamagedError);
   });
 
   it("keeps the error of a read until a slow caller asks for the next chunk", async () => {
-    const folder = storeFolder({ first });
-    const files = new BlobFiles(folder, "Photos", [slice("first", first.length)]);
+    const folder = folderOf({ first });
+    const files = new BlobFiles(folder, [slice("first", first.length)]);
     await files.open();
-    truncateSync(join(folder, "blobs/+photos/first"), 1024 * 1024);
+    truncateSync(join(folder, "first"), 1024 * 1024);
     const chunks = files.chunks();
     await chunks.next();
     // The next read has failed long before the caller asks. An unhandled error fails the test.
@@ -100,15 +95,15 @@ describe("BlobFiles", () => {
   });
 
   it("reports a file that becomes shorter while it is read, and can be left early", async () => {
-    const folder = storeFolder({ first });
-    const files = new BlobFiles(folder, "Photos", [slice("first", first.length)]);
+    const folder = folderOf({ first });
+    const files = new BlobFiles(folder, [slice("first", first.length)]);
     await files.open();
     const chunks = files.chunks();
     await chunks.next();
-    writeFileSync(join(folder, "blobs/+photos/first"), "short");
+    writeFileSync(join(folder, "first"), "short");
     await expect(chunks.next().then(() => chunks.next())).rejects.toThrow(BlobDamagedError);
 
-    const left = new BlobFiles(storeFolder({ first }), "Photos", [slice("first", first.length)]);
+    const left = new BlobFiles(folderOf({ first }), [slice("first", first.length)]);
     await left.open();
     for await (const chunk of left.chunks()) {
       expect(chunk.length).toBeGreaterThan(0);
@@ -118,12 +113,12 @@ describe("BlobFiles", () => {
   });
 
   it.runIf(process.platform === "linux")("closes the file of a body that is dropped", async () => {
-    const folder = storeFolder({ first });
+    const folder = folderOf({ first });
     const isOpen = (): boolean =>
       readdirSync("/proc/self/fd").some((name) =>
         linkTarget(`/proc/self/fd/${name}`).includes(folder),
       );
-    const files = new BlobFiles(folder, "Photos", [slice("first", first.length)]);
+    const files = new BlobFiles(folder, [slice("first", first.length)]);
     await files.open();
     await files.chunks().next();
     expect(isOpen()).toBe(true);

@@ -10,9 +10,9 @@
 import { closeSync, fstatSync, openSync, read, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { BlobDamagedError, bucketFolder } from "../core/content.ts";
+import { BlobDamagedError } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
-import { ReusedMemory } from "./reused-memory.ts";
+import { ReusedMemory } from "./written-content.ts";
 
 type BlobSlice = Extract<ContentSlice, { blob: string }>;
 
@@ -35,17 +35,17 @@ export class BlobFiles {
   /** By the index of the slice. */
   readonly #opened = new Map<number, OpenFile>();
 
-  /** @param storeFolder the folder of the store, with the folder `blobs` */
-  constructor(storeFolder: string, bucketName: string, slices: readonly ContentSlice[]) {
-    this.#folder = join(storeFolder, "blobs", bucketFolder(bucketName));
+  /** @param folder of the bucket's files */
+  constructor(folder: string, slices: readonly ContentSlice[]) {
+    this.#folder = folder;
     this.#slices = slices;
   }
 
-  /** The name of the file, if the content is one whole file. */
-  get wholeBlob(): string | null {
+  /** The path of the file, if the content is one whole file. */
+  get wholePath(): string | null {
     const [first, second] = this.#slices;
     if (first === undefined || second !== undefined || !("blob" in first)) return null;
-    return first.length === first.blobSize ? first.blob : null;
+    return first.length === first.blobSize ? join(this.#folder, first.blob) : null;
   }
 
   /** @throws BlobDamagedError when a file is missing or has another size; then no file stays open */

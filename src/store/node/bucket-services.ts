@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import type { Service, Worker, Worker_Binding, Worker_Module } from "miniflare";
 import { scriptService } from "../../base/miniflare.ts";
-import { hasConditionsHolder } from "./conditions-holders.ts";
+import { hasConditionsHolder } from "./held-conditions.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 
 /** The worker of the buckets. Miniflare finds it by this name, as if it were a script. */
@@ -40,7 +40,7 @@ export const clientBindings: Worker_Binding[] = [
   diskBinding,
 ];
 
-export interface BucketsRun {
+interface BucketsRun {
   /** The store's folder. */
   readonly folder: string;
   readonly runId: string;

@@ -1,5 +1,4 @@
 /** Requests to the endpoint of the owner's runtime (`store/bucket/endpoint.ts`). */
-import type { Readable } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
 import type { Operation } from "../core/operations.ts";
 import {
@@ -19,11 +18,8 @@ interface EndpointRequest {
   readonly method?: "GET" | "POST";
   /** Of a request with writes, the same in every repetition. */
   readonly id?: string;
-  readonly headers?: Record<string, string>;
   /** A body: a value as a frame. */
   readonly frame?: object;
-  /** A body of known length. When the stream fails, the request fails. */
-  readonly content?: { readonly stream: Readable; readonly length: number };
 }
 
 export class EndpointClient {
@@ -85,7 +81,7 @@ export class EndpointClient {
 
   async #send(
     path: string,
-    { method = "POST", id, headers, frame, content }: EndpointRequest,
+    { method = "POST", id, frame }: EndpointRequest,
   ): Promise<ReceivedResponse> {
     const body = frame && encodeFrame(frame);
     const connection = this.#idle.pop() ?? this.#connect();
@@ -94,11 +90,10 @@ export class EndpointClient {
       "host: store",
       ...this.#clientLines,
       ...(id === undefined ? [] : [`${requestIdHeader}: ${id}`]),
-      ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
-      `content-length: ${content?.length ?? body?.length ?? 0}`,
+      `content-length: ${body?.length ?? 0}`,
       "\r\n",
     ];
-    const response = await connection.send(lines.join("\r\n"), content?.stream ?? body);
+    const response = await connection.send(lines.join("\r\n"), body);
     if (connection.isOpen) this.#idle.push(connection);
     return response;
   }

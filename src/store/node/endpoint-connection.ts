@@ -1,6 +1,5 @@
 /** A connection to the store's endpoint, for one request at a time. */
 import { connect, type Socket } from "node:net";
-import type { Readable } from "node:stream";
 import { ResponseReader, type ReceivedResponse } from "../client/web-socket.ts";
 
 /** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
@@ -44,51 +43,27 @@ export class EndpointConnection {
 
   /**
    * @param head with the empty line
-   * @throws EndpointClosedError when the connection ends before the response; the error of the
-   *   content, if the content fails
+   * @throws EndpointClosedError when the connection ends before the response
    */
-  async send(head: string, body?: Uint8Array | Readable): Promise<ReceivedResponse> {
+  async send(head: string, body?: Uint8Array): Promise<ReceivedResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
     this.#pending = { reader: new ResponseReader(), resolve, reject };
     // A process does not end while it waits for an answer.
     this.#socket.ref();
     this.#socket.cork();
     this.#socket.write(head, "latin1");
-    if (body instanceof Uint8Array) this.#socket.write(body);
+    if (body !== undefined) this.#socket.write(body);
     this.#socket.uncork();
-    const content = body === undefined || body instanceof Uint8Array ? null : body;
-    if (content !== null) this.#pass(content).catch(reject);
     try {
       return await promise;
     } finally {
       this.#pending = null;
       this.#socket.unref();
-      // The endpoint has refused the request before it has read the content.
-      if (content?.readableEnded === false) this.#socket.destroy();
     }
   }
 
   close(): void {
     this.#socket.destroy();
-  }
-
-  /** Not by `pipeline()`, which leaves listeners at a socket that stays open. */
-  async #pass(content: Readable): Promise<void> {
-    for await (const chunk of content as AsyncIterable<Uint8Array>) {
-      if (!this.isOpen) return;
-      if (!this.#socket.write(chunk)) await this.#drained();
-    }
-  }
-
-  /** Resolves when the socket takes more, or is closed. */
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      const proceed = (): void => {
-        this.#socket.off("drain", proceed).off("close", proceed);
-        resolve();
-      };
-      this.#socket.on("drain", proceed).on("close", proceed);
-    });
   }
 
   #receive(chunk: Uint8Array): void {

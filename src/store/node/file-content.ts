@@ -4,12 +4,11 @@
  */
 import { createHash, hash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
-import { pipeline, Readable, Transform } from "node:stream";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm, Checksums, HashAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { multipartEtag } from "../core/multipart.ts";
-import { RunningChecksums } from "./running-checksums.ts";
+import { RunningChecksums } from "./written-content.ts";
 
 /** The size of each part but the last, of content that is too large for one upload. */
 export const largePartBytes = 1024 ** 3;
@@ -38,58 +37,52 @@ export class FileContent {
     return new FileContent(path, found.size);
   }
 
-  /** The whole content, for small files. */
-  bytes(): Uint8Array {
-    if (this.#bytes === undefined) {
-      const bytes = readFileSync(this.path);
-      if (bytes.length < this.size) throw fileShortened(this.path);
-      // Not a Buffer: its `toJSON` would put text into a frame.
-      this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, this.size);
+  /**
+   * A range of the content.
+   *
+   * @param onBytes is called with the position in a large file that the reader has reached
+   * @throws UserError if the file has fewer bytes
+   */
+  async *chunks(
+    start: number,
+    length: number,
+    onBytes?: (position: number) => void,
+  ): AsyncGenerator<Uint8Array> {
+    // Many small files are read faster without a stream for each.
+    if (this.size <= inlineBytesMax) yield this.#all().subarray(start, start + length);
+    else if (length > 0) {
+      const end = start + length;
+      const options = { start, end: end - 1, highWaterMark: 256 * 1024 };
+      let position = start;
+      for await (const chunk of createReadStream(this.path, options)) {
+        position += (chunk as Buffer).length;
+        onBytes?.(position);
+        yield chunk as Buffer;
+      }
+      if (position < end) throw this.#shortened();
     }
-    return this.#bytes;
   }
 
-  /**
-   * A range of the content. The stream fails if the file has fewer bytes.
-   *
-   * @param onBytes is called with the position in the file that the reader has reached
-   */
-  stream(start: number, length: number, onBytes?: (position: number) => void): Readable {
-    if (length === 0) return Readable.from([]);
-    const file = createReadStream(this.path, {
-      start,
-      end: start + length - 1,
-      highWaterMark: 256 * 1024,
-    });
-    let count = 0;
-    const { path } = this;
-    const checked = new Transform({
-      transform(chunk: Buffer, _, done) {
-        count += chunk.length;
-        onBytes?.(start + count);
-        done(null, chunk);
-      },
-      flush(done) {
-        done(count === length ? null : fileShortened(path));
-      },
-    });
-    return pipeline(file, checked, () => {
-      // The reader of the stream receives its failure.
-    });
+  #all(): Uint8Array {
+    if (this.#bytes === undefined) {
+      const bytes = readFileSync(this.path);
+      if (bytes.length < this.size) throw this.#shortened();
+      this.#bytes = bytes.subarray(0, this.size);
+    }
+    return this.#bytes;
   }
 
   /** The hash in hexadecimal. */
   async hash(algorithm: HashAlgorithm): Promise<string> {
     return this.size <= inlineBytesMax
-      ? hash(algorithm, this.bytes())
+      ? hash(algorithm, this.#all())
       : this.#hashPart(algorithm, 0, this.size);
   }
 
   /** Several checksums in one pass. */
   async checksums(algorithms: readonly ChecksumAlgorithm[]): Promise<Checksums> {
     const running = new RunningChecksums(algorithms);
-    if (this.size <= inlineBytesMax) running.update(this.bytes());
-    else for await (const chunk of this.stream(0, this.size)) running.update(chunk as Buffer);
+    for await (const chunk of this.chunks(0, this.size)) running.update(chunk);
     return running.end();
   }
 
@@ -115,11 +108,11 @@ export class FileContent {
 
   async #hashPart(algorithm: HashAlgorithm, start: number, length: number): Promise<string> {
     const running = createHash(algorithm);
-    for await (const chunk of this.stream(start, length)) running.update(chunk as Buffer);
+    for await (const chunk of this.chunks(start, length)) running.update(chunk);
     return running.digest("hex");
   }
-}
 
-function fileShortened(path: string): Error {
-  return new UserError(`${path} became shorter while it was read. Try again.`);
+  #shortened(): Error {
+    return new UserError(`${this.path} became shorter while it was read. Try again.`);
+  }
 }

@@ -16,7 +16,7 @@ import {
  */
 const idleMilliseconds = 4_000;
 
-export interface HttpTransport {
+interface HttpTransport {
   readonly send: S3Transport;
   /** Ends the connections. */
   close(): void;

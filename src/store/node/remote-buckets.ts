@@ -1,48 +1,58 @@
-/** The buckets of a process that are on S3 services: they share connections and a folder for large content. */
+/**
+ * The buckets of this process that are on S3 services. This process talks to the services itself: no
+ * runtime and no file of the store's folder takes part. The buckets share connections, and a folder for
+ * large content.
+ *
+ * What a service honours is found out at a start, or at the first write, once for each bucket and prefix;
+ * after a failure, the next use asks again.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { requireBucket } from "../remote/probe.ts";
+import { removeLeftFolders } from "../../base/process-folders.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { ChecksumAlgorithm } from "../core/checksum.ts";
+import { StoreError } from "../core/errors.ts";
+import { deleteKeysMax } from "../core/limits.ts";
+import { decodeObjects } from "../core/object.ts";
+import type { Content, Request, Result } from "../core/operations.ts";
+import { probe, requireBucket, requiredGaps } from "../remote/probe.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
-import { RemoteError } from "../remote/s3-transport.ts";
-import { noFeatures, type RemoteFeatures, type RemoteAccess } from "../remote/remote-options.ts";
+import type { Spool } from "../remote/remote-context.ts";
+import {
+  noFeatures,
+  type RemoteAccess,
+  type RemoteCredentials,
+  type RemoteFeatures,
+  type RemotePlace,
+} from "../remote/remote-options.ts";
 import { missingKeysSentence } from "../remote/remote-sentences.ts";
 import { S3Connection } from "../remote/s3-connection.ts";
+import { RemoteError, type S3Transport } from "../remote/s3-transport.ts";
+import {
+  copyByRead,
+  type Bucket,
+  type BucketMethod,
+  type FoundObject,
+  type OpenContent,
+  type OpenedObject,
+} from "./bucket.ts";
 import { createHttpTransport } from "./http-transport.ts";
-import { probeRemote } from "./probed-remotes.ts";
-import { RemoteClientBucket, RemoteUnusableError } from "./remote-client-bucket.ts";
-import { SpoolFolder } from "./spool-folder.ts";
-
-interface KnownRemote {
-  readonly access: RemoteAccess;
-  readonly bucket: RemoteClientBucket;
-}
+import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
 
 export class RemoteBuckets {
   readonly #transport = createHttpTransport();
   readonly #spool = new SpoolFolder();
-  readonly #known = new Map<string, KnownRemote>();
+  readonly #known = new Map<string, { readonly access: RemoteAccess; readonly bucket: Bucket }>();
 
   /** @param access may differ from that of an earlier call, when the configuration has changed */
-  bucket(name: string, access: RemoteAccess): RemoteClientBucket {
+  bucket(name: string, access: RemoteAccess): Bucket {
     const known = this.#known.get(name);
     if (known !== undefined && isDeepStrictEqual(known.access, access)) return known.bucket;
-    const { credentials, accept: _accept, ...place } = access;
-    const connection = new S3Connection(place, credentials, this.#transport.send);
-    const open = (features: RemoteFeatures) =>
-      new RemoteBucket({ connection, features, spool: this.#spool });
-    const bucket = new RemoteClientBucket({
-      name,
-      place,
-      spool: this.#spool,
-      reader: untilSuccess(async () => {
-        requireKeys(access);
-        await usable(requireBucket(connection));
-        return open(noFeatures);
-      }),
-      writer: untilSuccess(async () => {
-        requireKeys(access);
-        return open(await usable(probeRemote(access, this.#transport.send)));
-      }),
-    });
+    const bucket = new ServiceBucket(name, access, this.#transport.send, this.#spool);
     this.#known.set(name, { access, bucket });
     return bucket;
   }
@@ -51,6 +61,129 @@ export class RemoteBuckets {
     this.#transport.close();
     await this.#spool.close();
   }
+}
+
+/** The bucket is not there, or its service cannot be used. The message says why. */
+export class RemoteUnusableError extends StoreError {
+  constructor(message: string) {
+    super(10001, message);
+  }
+}
+
+class ServiceBucket implements Bucket {
+  readonly name: string;
+  readonly isDeletable = false;
+  readonly place: RemotePlace;
+  readonly #spool: SpoolFolder;
+  /**
+   * For operations that need no features of the service. Writes nothing to the service, so a key that may
+   * only read suffices.
+   *
+   * @throws RemoteUnusableError
+   */
+  readonly #reader: () => Promise<RemoteBucket>;
+  /**
+   * Finds out what the service honours, by objects that it writes and removes.
+   *
+   * @throws RemoteUnusableError
+   */
+  readonly #writer: () => Promise<RemoteBucket>;
+
+  constructor(name: string, access: RemoteAccess, transport: S3Transport, spool: SpoolFolder) {
+    const { credentials, accept: _accept, ...place } = access;
+    const connection = new S3Connection(place, credentials, transport);
+    const opened = (find: () => Promise<RemoteFeatures>) =>
+      untilSuccess(async () => {
+        // A configuration that was read for buckets of the state folder may lack the keys of remotes.
+        if (credentials.accessKeyId === "") {
+          throw new RemoteUnusableError(missingKeysSentence(place));
+        }
+        const features = await find().catch((error: unknown) => {
+          throw error instanceof RemoteError ? new RemoteUnusableError(error.message) : error;
+        });
+        return new RemoteBucket({ connection, features, spool });
+      });
+    this.name = name;
+    this.place = place;
+    this.#spool = spool;
+    this.#reader = opened(() => requireBucket(connection).then(() => noFeatures));
+    this.#writer = opened(() => probeRemote(access, transport));
+  }
+
+  async call<M extends BucketMethod>(request: Request<M>): Promise<Result<M>> {
+    const opened = needsFeatures(request) ? this.#writer() : this.#reader();
+    const bucket = await opened.catch(async (error: unknown) => {
+      if ("content" in request) await this.discard(request.content);
+      throw error;
+    });
+    return valueOf(bucket, request);
+  }
+
+  async get(request: Omit<Request<"get">, "method">): Promise<OpenedObject | null> {
+    const found = await (await this.#reader()).get(request);
+    if (found?.status !== "found") return found;
+    const { content } = found;
+    const isInMemory = content instanceof ArrayBuffer;
+    return { ...found, content: isInMemory ? new Uint8Array(content) : openContent(content) };
+  }
+
+  /** Nothing is read of the body when the service cannot be used. */
+  async write(body: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<Content> {
+    await this.#writer();
+    try {
+      return await this.#spool.write(body, options);
+    } catch (error) {
+      if (!(error instanceof ContentNotWrittenError)) throw error;
+      const text = `${error.message}. Content for a remote bucket waits in the temporary folder (TMPDIR).`;
+      throw new StoreError(10001, text, { lacksSpace: error.code === "ENOSPC" });
+    }
+  }
+
+  copy(source: FoundObject, algorithms: readonly ChecksumAlgorithm[]): Promise<Content> {
+    return copyByRead(this, source, algorithms);
+  }
+
+  async discard(content: Content): Promise<void> {
+    if ("blob" in content) await this.#spool.remove(content.blob);
+  }
+
+  follow(content: Content, onBytes: (count: number) => void): void {
+    this.#spool.follow(content, onBytes);
+  }
+}
+
+/** @throws StoreError when the bucket refuses the operation */
+async function valueOf<M extends BucketMethod>(
+  bucket: RemoteBucket,
+  request: Request<M>,
+): Promise<Result<M>> {
+  const outcome = await bucket.execute(request);
+  if (outcome.ok) return outcome.value;
+  throw new StoreError(outcome.code, outcome.text, outcome);
+}
+
+/** Whether an operation depends on conditions that the service honours, or leads to an operation that does. */
+function needsFeatures({ method }: Request<BucketMethod>): boolean {
+  return ["put", "delete", "createUpload", "uploadPart", "completeUpload"].includes(method);
+}
+
+/** Content that arrives as the caller asks for it. To close it ends the request, if content is left. */
+function openContent(stream: ReadableStream<Uint8Array>): OpenContent {
+  const reader = stream.getReader();
+  return {
+    async *chunks() {
+      for (;;) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw error instanceof StoreError
+            ? error
+            : new StoreError(10001, `The content broke off: ${(error as Error).message}`);
+        });
+        if (done) return;
+        yield value;
+      }
+    },
+    close: () => void reader.cancel().catch(() => {}),
+  };
 }
 
 /** Calls that come meanwhile and later have the result of the first call. A call after a failure begins again. */
@@ -65,22 +198,156 @@ function untilSuccess<Value>(work: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
+/** What services honour, by the place and the credentials. */
+const probed = new Map<string, Promise<RemoteFeatures>>();
+
+/** @throws RemoteError for a service that cannot be used, or that lacks what the bucket needs */
+async function probeRemote(access: RemoteAccess, transport: S3Transport): Promise<RemoteFeatures> {
+  const { credentials, accept, ...place } = access;
+  const key = JSON.stringify([place, credentials]);
+  let features = probed.get(key);
+  if (features === undefined) {
+    features = probe(new S3Connection(place, credentials, transport));
+    probed.set(key, features);
+    features.catch(() => probed.delete(key));
+  }
+  const problem = requiredGaps(place, await features, accept);
+  if (problem !== null) throw new RemoteError("refused", problem);
+  return features;
+}
+
 /**
- * A configuration that was read for buckets of the state folder may lack the keys of remotes.
+ * The check at a start that the S3 service of a bucket can be used.
  *
- * @throws RemoteUnusableError
+ * @throws UserError when the service cannot be used, or lacks what a bucket needs
  */
-function requireKeys(access: RemoteAccess): void {
-  if (access.credentials.accessKeyId === "") {
-    throw new RemoteUnusableError(missingKeysSentence(access));
+export async function requireRemote(access: RemoteAccess): Promise<RemoteFeatures> {
+  const transport = createHttpTransport();
+  try {
+    return await probeRemote(access, transport.send);
+  } catch (error) {
+    throw error instanceof RemoteError ? new UserError(error.message, { cause: error }) : error;
+  } finally {
+    transport.close();
   }
 }
 
-/** @throws RemoteUnusableError */
-async function usable<Value>(work: Promise<Value>): Promise<Value> {
+/**
+ * Removes everything below the prefix of a bucket on an S3 service: objects, and uploads in progress.
+ *
+ * @throws Error with the service's reason
+ */
+export async function removePrefix(
+  place: RemotePlace,
+  credentials: RemoteCredentials,
+): Promise<void> {
+  const transport = createHttpTransport();
+  const connection = new S3Connection(place, credentials, transport.send);
+  const bucket = new RemoteBucket({ connection, features: noFeatures, spool: new SpoolFolder() });
   try {
-    return await work;
-  } catch (error) {
-    throw error instanceof RemoteError ? new RemoteUnusableError(error.message) : error;
+    for (;;) {
+      const first = { method: "listUploads", prefix: "", limit: deleteKeysMax } as const;
+      const { uploads } = await valueOf(bucket, first);
+      if (uploads.length === 0) break;
+      for (const { key, uploadId } of uploads) {
+        await valueOf(bucket, { method: "abortUpload", key, uploadId });
+      }
+    }
+    for (;;) {
+      const { objectsJson } = await valueOf(bucket, {
+        method: "list",
+        prefix: "",
+        delimiter: "",
+        limit: deleteKeysMax,
+        includeHttp: false,
+        includeCustom: false,
+      });
+      const objects = decodeObjects(objectsJson, { http: false, custom: false });
+      if (objects.length === 0) return;
+      await valueOf(bucket, { method: "delete", keys: objects.map(({ key }) => key) });
+    }
+  } finally {
+    transport.close();
+  }
+}
+
+const readBytes = 256 * 1024;
+
+/**
+ * Large content on its way to an S3 service: files in a private temporary folder, which is made for the
+ * first file and removed at the end. Its name has the id of the process: the next process removes folders of
+ * processes that were killed.
+ */
+export class SpoolFolder implements Spool {
+  #folder: string | undefined;
+  /** Told how much of a file has been sent. */
+  readonly #followers = new Map<string, (count: number) => void>();
+
+  /** @throws StoreError 100100, ContentNotWrittenError, or the error of the body or of `verify` */
+  write(body: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<Content> {
+    const place = () => ({ folder: this.#made(), name: randomBytes(16).toString("hex") });
+    return writeContent(body, place, options);
+  }
+
+  /** @param onBytes is called with the number of bytes that have been sent; a repetition starts again */
+  follow(content: Content, onBytes: (count: number) => void): void {
+    if ("blob" in content) this.#followers.set(content.blob, onBytes);
+  }
+
+  async open(blob: string, size: number): Promise<ReadableStream<Uint8Array>> {
+    const onBytes = this.#followers.get(blob);
+    const file = await open(this.#path(blob));
+    let position = 0;
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const length = Math.min(readBytes, size - position);
+          const { bytesRead, buffer } = await file.read(
+            new Uint8Array(length),
+            0,
+            length,
+            position,
+          );
+          position += bytesRead;
+          if (bytesRead === 0 && position < size) throw new Error("A spooled file is too short.");
+          if (bytesRead > 0) controller.enqueue(buffer.subarray(0, bytesRead));
+          onBytes?.(position);
+          if (position < size) return;
+          await file.close();
+          controller.close();
+        },
+        cancel: () => file.close(),
+      },
+      { highWaterMark: 1 },
+    );
+  }
+
+  async remove(blob: string): Promise<void> {
+    this.#followers.delete(blob);
+    if (this.#folder !== undefined) await rm(this.#path(blob), { force: true });
+  }
+
+  async close(): Promise<void> {
+    const folder = this.#folder;
+    this.#folder = undefined;
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+
+  #path(blob: string): string {
+    return join(this.#made(), blob);
+  }
+
+  /** @throws ContentNotWrittenError */
+  #made(): string {
+    try {
+      if (this.#folder === undefined) {
+        removeLeftFolders(tmpdir(), /^ledge-spool-(\d+)-/);
+        // With mode 0700.
+        this.#folder = mkdtempSync(join(tmpdir(), `ledge-spool-${process.pid}-`));
+      }
+      return this.#folder;
+    } catch (error) {
+      throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
+    }
   }
 }

@@ -13,14 +13,12 @@ import { validateBucketName } from "../core/key.ts";
 import { StoreError } from "../core/errors.ts";
 import type { RemoteAccess } from "../remote/remote-options.ts";
 import type { ClientName } from "../client/message.ts";
-import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
-import type { ClientBucket } from "./client-bucket.ts";
-import { ContentFiles } from "./content-files.ts";
-import { OwnedBucket } from "./owned-bucket.ts";
-import { OwnerConnection } from "./owner-connection.ts";
+import { BucketFolders, type BucketRecord } from "./store-files.ts";
+import type { Bucket } from "./bucket.ts";
+import { LocalBuckets } from "./local-bucket.ts";
 import { RemoteBuckets } from "./remote-buckets.ts";
 
-export interface ConfiguredBuckets {
+interface ConfiguredBuckets {
   readonly names: readonly string[];
   /** The path of the configuration, for messages. */
   readonly file: string;
@@ -29,11 +27,10 @@ export interface ConfiguredBuckets {
 }
 
 export class StoreClient {
-  readonly #owner: OwnerConnection;
-  readonly #contents: ContentFiles;
+  readonly #local: LocalBuckets;
   readonly #folders: BucketFolders;
   readonly #configured: () => ConfiguredBuckets;
-  readonly #buckets = new Map<string, ClientBucket>();
+  readonly #buckets = new Map<string, Bucket>();
   readonly #remotes = new RemoteBuckets();
   readonly #lockPath: string;
   /** When the store was opened: the creation of configured buckets that have no folder. */
@@ -44,8 +41,7 @@ export class StoreClient {
    * @param clientName which program this process is, for the owner
    */
   constructor(folder: string, configured: () => ConfiguredBuckets, clientName: ClientName = "s3") {
-    this.#owner = new OwnerConnection(folder, { clientName });
-    this.#contents = new ContentFiles(folder);
+    this.#local = new LocalBuckets(folder, { clientName });
     this.#folders = new BucketFolders(folder);
     this.#configured = configured;
     this.#lockPath = join(folder, "buckets.lock");
@@ -64,7 +60,7 @@ export class StoreClient {
   }
 
   /** @returns `null` when the bucket does not exist */
-  async find(name: string): Promise<ClientBucket | null> {
+  async find(name: string): Promise<Bucket | null> {
     const exists = this.#isConfigured(name) || (await this.#folders.find(name)) !== null;
     return exists ? this.#bucket(name) : null;
   }
@@ -104,8 +100,7 @@ export class StoreClient {
   }
 
   async close(): Promise<void> {
-    await this.#owner.close();
-    this.#contents.close();
+    await this.#local.close();
     await this.#remotes.close();
   }
 
@@ -126,18 +121,13 @@ export class StoreClient {
     }
   }
 
-  #bucket(name: string): ClientBucket {
+  #bucket(name: string): Bucket {
     const remote = this.#configured().remotes?.get(name);
     if (remote !== undefined) return this.#remotes.bucket(name, remote);
     const isDeletable = !this.#isConfigured(name);
     let bucket = this.#buckets.get(name);
     if (bucket === undefined || bucket.isDeletable !== isDeletable) {
-      bucket = new OwnedBucket({
-        owner: this.#owner,
-        contents: this.#contents,
-        name,
-        isDeletable,
-      });
+      bucket = this.#local.bucket(name, isDeletable);
       this.#buckets.set(name, bucket);
     }
     return bucket;
@@ -145,8 +135,7 @@ export class StoreClient {
 
   /** In a request of its own, by a bucket that sends no `mustExist`. */
   async #execute(name: string, method: "createBucket" | "deleteBucket"): Promise<void> {
-    const options = { owner: this.#owner, contents: this.#contents, name, isDeletable: false };
-    await new OwnedBucket(options).call({ method });
+    await this.#local.bucket(name).call({ method });
   }
 
   /** No other process creates or deletes a bucket meanwhile. */

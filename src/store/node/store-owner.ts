@@ -11,7 +11,7 @@ import { claimFolder } from "../../state/succession.ts";
 import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets, socketPath } from "../../state/sockets.ts";
 import { RunRecords } from "../../state/runs.ts";
-import { removeDeletedBuckets } from "./bucket-folders.ts";
+import { removeDeletedBuckets } from "./store-files.ts";
 import { requireUsableFolder, storeNeeds } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 

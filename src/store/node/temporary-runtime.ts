@@ -15,7 +15,7 @@ import {
   ownerService,
   runBindings,
 } from "./bucket-services.ts";
-import { removePartialFiles } from "./partial-files.ts";
+import { removePartialFiles } from "./store-files.ts";
 import { endpointPath, storeRuns } from "./store-owner.ts";
 
 export class TemporaryRuntime {

@@ -332,7 +332,7 @@ class RunPrefix {
     const used = [...this.#used];
     this.#used.clear();
     if (used.length === 0) return;
-    const { removePrefix } = await import("../../store/node/removed-prefix.ts");
+    const { removePrefix } = await import("../../store/node/remote-buckets.ts");
     for (const [key, { place, remote }] of used) {
       await removePrefix(place, remote.credentials).catch((error: Error) => {
         console.warn(`Cannot remove ${key}: ${error.message} Remove it yourself.`);

@@ -15,7 +15,7 @@ import {
 import { formatData, typeCode, typeName } from "../../../src/dns/record/presentation.ts";
 import type { ServedRecord, ZoneData } from "../../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
-import { defaultSettings } from "../../../src/dns/rules/dns-settings.ts";
+import { defaultSettings } from "../../../src/dns/rules/zone-settings.ts";
 import { parseZoneFile } from "../../../src/dns/zone-file/parse.ts";
 
 const platform = ["198.18.0.1", "2001:2::1"];

@@ -1,6 +1,6 @@
 /** A client of the store of a test's runtime, as a process has it that serves other programs. */
 import { join } from "node:path";
-import type { FoundObject } from "../../../src/store/node/client-bucket.ts";
+import type { FoundObject } from "../../../src/store/node/bucket.ts";
 import { StoreClient } from "../../../src/store/node/store-client.ts";
 
 /** @param folder the folder of the runtime's resources */

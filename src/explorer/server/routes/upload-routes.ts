@@ -5,7 +5,7 @@ import { listLimitMax, partNumberMax } from "../../../store/core/limits.ts";
 import { earlierExpiry, uploadDeadline } from "../../../store/core/multipart.ts";
 import { decodeObject } from "../../../store/core/object.ts";
 import type { UploadReference } from "../../../store/core/operations.ts";
-import type { ClientBucket } from "../../../store/node/client-bucket.ts";
+import type { Bucket } from "../../../store/node/bucket.ts";
 import type { UploadDetails, UploadedPart, UploadPage } from "../../api/buckets.ts";
 import {
   checkKey,
@@ -130,7 +130,7 @@ async function abort(call: ExplorerCall): Promise<ExplorerResponse> {
   return { status: 200, headers: {} };
 }
 
-async function listParts(bucket: ClientBucket, upload: UploadReference): Promise<UploadedPart[]> {
+async function listParts(bucket: Bucket, upload: UploadReference): Promise<UploadedPart[]> {
   const parts: UploadedPart[] = [];
   for (;;) {
     const page = await bucket.call({

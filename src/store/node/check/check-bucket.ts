@@ -13,7 +13,8 @@ import { formatVersion, newerFormatText } from "../../core/errors.ts";
 import { bucketFolder, databaseMark, isAbandoned, isDatabaseMark } from "../../core/content.ts";
 import { BucketRows, type CheckedRow } from "./bucket-rows.ts";
 import { ContentCheck } from "./content-check.ts";
-import { databasePath, integrityProblems, openDatabaseFile } from "./database-file.ts";
+import { databasePath } from "../store-files.ts";
+import { integrityProblems, openDatabaseFile } from "../store-files.ts";
 
 export interface Damage {
   /** Absent for damage that is not that of one object. */

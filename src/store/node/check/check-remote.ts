@@ -9,13 +9,13 @@ import { createHash, type Hash } from "node:crypto";
 import { mapConcurrent } from "../../../base/concurrency.ts";
 import { isComposite, type ChecksumAlgorithm } from "../../core/checksum.ts";
 import { StoreError } from "../../core/errors.ts";
-import { listLimitMax } from "../../core/limits.ts";
 import { multipartEtag } from "../../core/multipart.ts";
-import { decodeObjects, allChecksums } from "../../core/object.ts";
 import type { DescribedObject } from "../../core/operations.ts";
-import { chunksOf, type ClientBucket, type FoundObject } from "../client-bucket.ts";
-import { RemoteUnusableError } from "../remote-client-bucket.ts";
-import { RunningChecksums } from "../running-checksums.ts";
+import { allChecksums } from "../../core/object.ts";
+import { chunksOf, closeContent, type Bucket, type FoundObject } from "../bucket.ts";
+import { listPages } from "../bucket-objects.ts";
+import { RemoteUnusableError } from "../remote-buckets.ts";
+import { RunningChecksums } from "../written-content.ts";
 import type { Damage } from "./check-bucket.ts";
 
 export interface RemoteReport {
@@ -36,7 +36,7 @@ const namedMax = 20;
 
 /** @throws StoreError when the bucket cannot be listed */
 export async function checkRemote(
-  bucket: ClientBucket,
+  bucket: Bucket,
   onObject: (bytes: number) => void,
 ): Promise<RemoteReport> {
   const report: RemoteReport = {
@@ -70,14 +70,14 @@ interface Verdict {
 }
 
 /** `null` for an object that was deleted meanwhile. */
-async function verdictOf(bucket: ClientBucket, key: string): Promise<Verdict | null> {
+async function verdictOf(bucket: Bucket, key: string): Promise<Verdict | null> {
   try {
     const opened = await bucket.get({ key });
     if (opened?.status !== "found") return null;
     try {
       return await compare(bucket, opened);
     } finally {
-      if (!(opened.content instanceof Uint8Array)) opened.content.close();
+      closeContent(opened);
     }
   } catch (error) {
     if (!(error instanceof StoreError) || error instanceof RemoteUnusableError) throw error;
@@ -85,7 +85,7 @@ async function verdictOf(bucket: ClientBucket, key: string): Promise<Verdict | n
   }
 }
 
-async function compare(bucket: ClientBucket, opened: FoundObject): Promise<Verdict> {
+async function compare(bucket: Bucket, opened: FoundObject): Promise<Verdict> {
   const { object, content } = opened;
   const known = Object.entries(allChecksums(object)).filter(([, hex]) => !isComposite(hex));
   const running = new RunningChecksums(known.map(([algorithm]) => algorithm as ChecksumAlgorithm));
@@ -115,11 +115,11 @@ async function compare(bucket: ClientBucket, opened: FoundObject): Promise<Verdi
 }
 
 /** `null` for an object that was not stored in parts. */
-async function partsOf(bucket: ClientBucket, object: DescribedObject): Promise<PartHashes | null> {
+async function partsOf(bucket: Bucket, object: DescribedObject): Promise<PartHashes | null> {
   if (!/^[0-9a-f]{32}-\d+$/.test(object.etag)) return null;
   const first = await bucket.get({ key: object.key, partNumber: 1 });
   if (first?.status !== "found") return null;
-  if (!(first.content instanceof Uint8Array)) first.content.close();
+  closeContent(first);
   return new PartHashes(Math.max(first.range.length, 1));
 }
 
@@ -161,21 +161,8 @@ class PartHashes {
   }
 }
 
-async function* listedObjects(bucket: ClientBucket) {
-  let cursor: string | undefined;
-  do {
-    const page = await bucket.call({
-      method: "list",
-      prefix: "",
-      delimiter: "",
-      limit: listLimitMax,
-      includeHttp: false,
-      includeCustom: false,
-      ...(cursor !== undefined && { cursor }),
-    });
-    ({ cursor } = page);
-    yield* decodeObjects(page.objectsJson, { http: false, custom: false });
-  } while (cursor !== undefined);
+async function* listedObjects(bucket: Bucket) {
+  for await (const { objects } of listPages(bucket)) yield* objects;
 }
 
 function note(noted: { count: number; readonly keys: string[] }, key: string): void {

@@ -3,7 +3,7 @@
  * does not keep the process alive. While it waits for an answer, the process does not end.
  */
 import { OwnerConnection } from "../../../../src/store/node/owner-connection.ts";
-import { OperationQueue } from "../../../../src/store/node/operation-queue.ts";
+import { OperationQueue } from "../../../../src/store/node/local-bucket.ts";
 
 const connection = new OwnerConnection(process.argv[2] as string, { succeeds: false });
 const queue = new OperationQueue(connection, "photos");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FaultPlan, type ApiFault } from "./api-fault.ts";
+import { FaultPlan, type ApiFault } from "./api-call.ts";
 
 const call = { method: "POST", path: "/client/v4/zones/1/dns_records" };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
-import { compareRecords, ZoneJournal, type ZoneDelta } from "./journal.ts";
+import { compareRecords, type ZoneDelta } from "./transferred-zone.ts";
 import { changedRecords, transferMessages, wholeZone } from "./outgoing.ts";
 
 function record(name: string, data: number, ttlSeconds = 300): ResourceRecord {
@@ -32,33 +32,6 @@ const query: Message = {
   id: 7,
   questions: [{ name: "example.org", type: typeCodes.AXFR, class: classCodes.IN }],
 };
-
-describe("ZoneJournal", () => {
-  it("returns the deltas from a serial to the last", () => {
-    const journal = new ZoneJournal({ recordsMax: 100 });
-    for (const from of [1, 2, 3]) journal.append(delta(from));
-    expect(journal.since(2)?.map(({ from }) => from)).toEqual([2, 3]);
-    expect(journal.since(4)).toBeNull();
-    expect(journal.since(0)).toBeNull();
-  });
-
-  it("drops the oldest deltas when it is full, even all of them", () => {
-    const journal = new ZoneJournal({ recordsMax: 10 });
-    for (const from of [1, 2, 3]) journal.append(delta(from, 3));
-    expect(journal.since(1)).toBeNull();
-    expect(journal.since(2)?.map(({ from }) => from)).toEqual([2, 3]);
-    journal.append(delta(4, 20));
-    expect(journal.since(4)).toBeNull();
-  });
-
-  it("drops the deltas before a gap in the serials", () => {
-    const journal = new ZoneJournal({ recordsMax: 100 });
-    journal.append(delta(1));
-    journal.append(delta(5));
-    expect(journal.since(1)).toBeNull();
-    expect(journal.since(5)).toHaveLength(1);
-  });
-});
 
 describe("compareRecords()", () => {
   it("removes and adds a record whose TTL changed", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ReusedMemory } from "./reused-memory.ts";
+import { ReusedMemory } from "./written-content.ts";
 
 it("ReusedMemory.take() returns a buffer that was given back", () => {
   const memory = new ReusedMemory(16, 1);

@@ -1,9 +1,10 @@
 /**
- * A bucket for a process that serves other programs. A refusal is a `StoreError` with its code, so that
- * the caller can answer in the words of its own protocol.
+ * A bucket in Node: of the command line, of the S3-compatible API, of the explorer and of
+ * `getPlatformProxy()`. A refusal is a `StoreError` with its code, so that the caller can answer in the
+ * words of its own protocol.
  *
- * Two kinds implement the interface: a bucket of the store's folder (`owned-bucket.ts`), and a bucket on
- * an S3 service (`remote-client-bucket.ts`).
+ * Two kinds implement the interface: a bucket of the store's folder (`local-bucket.ts`), and a bucket on
+ * an S3 service (`remote-buckets.ts`).
  */
 import type { ByteRange } from "../core/byte-range.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
@@ -12,7 +13,7 @@ import type { Content, DescribedObject, Request, Result } from "../core/operatio
 import type { RemotePlace } from "../remote/remote-options.ts";
 import type { WriteOptions } from "./written-content.ts";
 
-export interface ClientBucket {
+export interface Bucket {
   readonly name: string;
   /** Whether a request can delete the bucket. */
   readonly isDeletable: boolean;
@@ -39,7 +40,7 @@ export interface ClientBucket {
   write(body: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<Content>;
 
   /** `write`, with the content of an object of any bucket, local or remote. The source stays open. */
-  copy(source: CopySource, algorithms: readonly ChecksumAlgorithm[]): Promise<Content>;
+  copy(source: FoundObject, algorithms: readonly ChecksumAlgorithm[]): Promise<Content>;
 
   /** Removes the file of content that no operation was sent for. */
   discard(content: Content): Promise<void>;
@@ -55,13 +56,10 @@ export interface ClientBucket {
 /** The operations of `call`: `get` also opens content, so it has a method of its own. */
 export type BucketMethod = Exclude<Method, "get">;
 
-export interface CopySource {
-  readonly bucket: ClientBucket;
-  readonly opened: FoundObject;
-}
-
 /** The answer to a `get`. The caller closes the content, also after it has read all of it. */
-export type OpenedObject = FoundObject | UnmatchedObject;
+export type OpenedObject =
+  | FoundObject
+  | { readonly status: "condition failed"; readonly object: DescribedObject };
 
 export interface FoundObject {
   readonly status: "found";
@@ -73,15 +71,19 @@ export interface FoundObject {
   readonly content: Uint8Array | OpenContent;
 }
 
-interface UnmatchedObject {
-  readonly status: "condition failed";
-  readonly object: DescribedObject;
-}
-
 /** Content that is read as the caller asks for it. A chunk is valid until the next one is requested. */
 export interface OpenContent {
   chunks(): AsyncGenerator<Uint8Array>;
   close(): void;
+}
+
+export async function* chunksOf(content: FoundObject["content"]): AsyncGenerator<Uint8Array> {
+  if (content instanceof Uint8Array) yield content;
+  else yield* content.chunks();
+}
+
+export function closeContent({ content }: FoundObject): void {
+  if (!(content instanceof Uint8Array)) content.close();
 }
 
 /**
@@ -89,8 +91,8 @@ export interface OpenContent {
  *
  * @throws StoreError 10001 for a source that does not have the MD5 of its object
  */
-export function copyContent(
-  bucket: ClientBucket,
+export function copyByRead(
+  bucket: Bucket,
   { object, range, content }: FoundObject,
   algorithms: readonly ChecksumAlgorithm[],
 ): Promise<Content> {
@@ -105,9 +107,4 @@ export function copyContent(
       );
     },
   });
-}
-
-export async function* chunksOf(content: FoundObject["content"]): AsyncGenerator<Uint8Array> {
-  if (content instanceof Uint8Array) yield content;
-  else yield* content.chunks();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { PulledContents, type PieceCalls } from "./pulled-content.ts";
+import { PulledContents, type PieceCalls } from "./node-binding.ts";
 
 const mebibyte = 1024 * 1024;
 

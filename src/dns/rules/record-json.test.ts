@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { acceptOrThrow } from "../../../test/dns/support/accept.ts";
-import { applyRecordPatch } from "./edit-record.ts";
+import { applyRecordPatch } from "./record-json.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
 
 function edit(

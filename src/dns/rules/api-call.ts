@@ -1,13 +1,12 @@
-/**
- * Faults that a test injects into calls of the record API.
- *
- * A fault matches calls by method and path. It answers in their place, or delays them. The order
- * of the calls alone decides which of them the fault hits.
- */
+/** Calls of the record API: their headers, their log, and the faults that a test injects. */
 import { FaultSchedule } from "../../base/fault-schedule.ts";
 import { matchesPattern, toPlainPattern } from "../../base/text-pattern.ts";
 import { problem, type Problem } from "../record/problem.ts";
 
+/**
+ * A fault matches calls by method and path. It answers in their place, or delays them. The order of
+ * the calls alone decides which of them the fault hits.
+ */
 export interface ApiFault {
   /** `null`: every method */
   readonly method: string | null;
@@ -56,3 +55,31 @@ export function apiFaultProblem(status: number): Problem {
   if (status === 403) return problem.notAllowed();
   return { ...problem.internal(), status, message: `Fault on demand: status ${status}` };
 }
+
+/** The header with the name of the program that makes a request. */
+export const clientHeader = "x-ledge-client";
+/** The name of a script, which calls through its binding or by `fetch()`. */
+export const scriptClient = "script";
+
+/** A call, as the companion worker reports it to a process that follows the calls. */
+export interface LoggedCall {
+  /** Ascending in one runtime. */
+  readonly id: number;
+  /** When the request arrived: milliseconds since the epoch. */
+  readonly at: number;
+  readonly milliseconds: number;
+  /** `null` for a program that does not say its name. */
+  readonly client: string | null;
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly errors: readonly Pick<Problem, "code" | "message">[];
+}
+
+/**
+ * The header with the id of a request that writes. A client of another process repeats a request
+ * whose answer was lost, with the same id, and the zone executes the request once. Only the endpoint
+ * for other processes reads the header.
+ */
+export const requestIdHeader = "x-ledge-request-id";

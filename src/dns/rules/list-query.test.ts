@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { Problem } from "../../record/problem.ts";
-import { describePage } from "./page.ts";
-import { readRecordQuery } from "./record-query.ts";
+import type { Problem } from "../record/problem.ts";
+import { describePage, readRecordQuery } from "./list-query.ts";
 
 function read(query: string) {
   const problems: Problem[] = [];

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SpoolFolder } from "./spool-folder.ts";
+import { SpoolFolder } from "./remote-buckets.ts";
 
 let folder: string;
 

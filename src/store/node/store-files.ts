@@ -1,0 +1,219 @@
+/**
+ * The files of a store: a folder of `blobs` and a database for each bucket.
+ *
+ * A bucket exists if its folder does. Every runtime makes the folders of its configured buckets, and a
+ * request to create a bucket makes another. A folder cannot be removed while a file is in it, and a process
+ * may be writing a file for a put that the deleted bucket is going to refuse. So a deleted bucket whose
+ * folder is not empty gets a mark, and counts as absent. The next owner removes what is left, with the
+ * database.
+ *
+ * A database is opened for reading beside the runtime that owns it. SQLite lets the first process that opens
+ * a database recover its log, under locks that make other processes fail with SQLITE_BUSY; workerd does not
+ * wait. So this reader never writes the shared memory of the log (`readonly_shm`): where no other process
+ * has the database open, the reader has its own index of the log, and takes no lock that keeps workerd out.
+ */
+import { createHash, createHmac } from "node:crypto";
+import { closeSync, openSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { loadSqlite } from "../../state/lock.ts";
+import { bucketFolder, bucketOfFolder, isAbandoned, isPartialMark } from "../core/content.ts";
+
+/** The empty file in the folder of a deleted bucket. */
+const deletedMark = "bucket.deleted";
+
+/** Names of configured buckets, and of others. No other name is the name of a folder. */
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+export interface BucketRecord {
+  readonly name: string;
+  /** Milliseconds since the epoch */
+  readonly created: number;
+}
+
+export class BucketFolders {
+  readonly #blobs: string;
+
+  constructor(storeFolder: string) {
+    this.#blobs = join(storeFolder, "blobs");
+  }
+
+  /** In the order of the names. */
+  async list(): Promise<BucketRecord[]> {
+    const folders = await readdir(this.#blobs).catch(() => []);
+    const found = await Promise.all(folders.map((folder) => this.find(bucketOfFolder(folder))));
+    return found
+      .filter((bucket) => bucket !== null)
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** `null` when the bucket does not exist. */
+  async find(name: string): Promise<BucketRecord | null> {
+    if (!namePattern.test(name)) return null;
+    const folder = this.#path(name);
+    const [found, mark] = await Promise.all(
+      [folder, join(folder, deletedMark)].map((path) => stat(path).catch(() => null)),
+    );
+    if (!found?.isDirectory() || mark !== null) return null;
+    // Some file systems have no time of birth.
+    const { birthtimeMs, ctimeMs } = found;
+    return { name, created: Math.floor(birthtimeMs > 0 ? birthtimeMs : ctimeMs) };
+  }
+
+  async create(name: string): Promise<void> {
+    await mkdir(this.#path(name), { recursive: true, mode: 0o700 });
+    rmSync(join(this.#path(name), deletedMark), { force: true });
+  }
+
+  /** The bucket is empty, and refuses what would fill it. */
+  delete(name: string): void {
+    const folder = this.#path(name);
+    if (removeEmpty(folder)) return;
+    writeFileSync(join(folder, deletedMark), "", { mode: 0o600 });
+  }
+
+  #path(name: string): string {
+    return join(this.#blobs, bucketFolder(name));
+  }
+}
+
+/**
+ * Removes the folders and the databases of deleted buckets. Only the owner may call this, and only
+ * while no runtime has the databases open.
+ */
+export function removeDeletedBuckets(storeFolder: string): void {
+  try {
+    const blobs = join(storeFolder, "blobs");
+    const folders = entries(blobs);
+    const remaining = folders.filter((folder) => !removeMarked(join(blobs, folder)));
+    const known = new Set(
+      remaining.map((folder) => databasePath(storeFolder, bucketOfFolder(folder))),
+    );
+    for (const file of entries(databaseFolder(storeFolder))) {
+      const path = join(databaseFolder(storeFolder), file);
+      if (!/^[0-9a-f]{64}\.sqlite$/.test(file) || known.has(path) || !isDeleted(path)) continue;
+      for (const suffix of ["-wal", "-shm", ""]) rmSync(path + suffix, { force: true });
+    }
+  } catch (error) {
+    console.warn(`Cannot remove deleted buckets in ${storeFolder}: ${(error as Error).message}`);
+  }
+}
+
+/** Whether the folder was that of a deleted bucket, and is gone. */
+function removeMarked(folder: string): boolean {
+  const files = entries(folder);
+  if (files.length !== 1 || files[0] !== deletedMark) return false;
+  rmSync(join(folder, deletedMark), { force: true });
+  return removeEmpty(folder);
+}
+
+/** Whether a database is that of a deleted bucket, and holds nothing. */
+function isDeleted(path: string): boolean {
+  let database;
+  try {
+    database = openDatabaseFile(path);
+    const query =
+      "SELECT 1 FROM settings WHERE name = 'deleted' " +
+      "AND NOT EXISTS (SELECT 1 FROM objects) AND NOT EXISTS (SELECT 1 FROM blobs)";
+    return database.prepare(query).get() !== undefined;
+  } catch {
+    // An earlier format, or a damaged file: neither says that the bucket was deleted.
+    return false;
+  } finally {
+    database?.close();
+  }
+}
+
+function removeEmpty(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
+}
+
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Removes the files that a killed runtime was writing. The disk service does not list them, so the bucket
+ * cannot collect them with other garbage (`bucket/bucket-object.ts`). Runs while the runtime starts:
+ * nothing depends on the result.
+ */
+export async function removePartialFiles(blobsFolder: string, runsFolder: string): Promise<void> {
+  try {
+    const files = await readdir(blobsFolder, { recursive: true, withFileTypes: true });
+    const activeRuns = await readdir(runsFolder);
+    for (const { name, parentPath } of files) {
+      // The name of a mark does not say which run writes it.
+      const isLeftMark = isPartialMark(name) && activeRuns.length <= 1;
+      const collectable =
+        isLeftMark || (name.endsWith(".partial") && isAbandoned(name, activeRuns));
+      if (collectable) await rm(join(parentPath, name), { force: true });
+    }
+  } catch (error) {
+    // Another process may remove the folder while it is read: a test, for example.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+      console.warn(`Cannot remove partial files in ${blobsFolder}: ${(error as Error).message}`);
+    }
+  }
+}
+
+const namespaceKey = "ledge-store-bucket";
+
+/** The folder of the databases of all buckets. */
+export function databaseFolder(storeFolder: string): string {
+  return join(storeFolder, "databases", namespaceKey);
+}
+
+/** The path of a bucket's database. workerd derives the name of the file from the bucket's name. */
+export function databasePath(storeFolder: string, bucketName: string): string {
+  const key = createHash("sha256").update(namespaceKey).digest();
+  const start = createHmac("sha256", key).update(bucketName).digest().subarray(0, 16);
+  const end = createHmac("sha256", key).update(start).digest().subarray(0, 16);
+  const name = Buffer.concat([start, end]).toString("hex");
+  return join(databaseFolder(storeFolder), `${name}.sqlite`);
+}
+
+/** @throws Error of SQLite when the file is not a database */
+export function openDatabaseFile(path: string): DatabaseSync {
+  const { DatabaseSync: Database } = loadSqlite();
+  // A log index that does not exist cannot be opened for reading only.
+  closeSync(openSync(`${path}-shm`, "a", 0o600));
+  const url = pathToFileURL(path);
+  url.search = "?readonly_shm=1";
+  try {
+    return new Database(url, { readOnly: true });
+  } catch (error) {
+    // Node 22.13 and 22.14 take no address.
+    if ((error as NodeJS.ErrnoException).code !== "ERR_INVALID_ARG_TYPE") throw error;
+    return new Database(path, { readOnly: true });
+  }
+}
+
+/** What `PRAGMA integrity_check` finds; empty for an intact database. */
+export function integrityProblems(database: DatabaseSync): string[] {
+  const rows = database.prepare(`PRAGMA integrity_check(${problemsMax})`).all();
+  const problems = rows.map((row) => String(Object.values(row)[0]));
+  return problems.filter((problem) => problem !== "ok");
+}
+
+const problemsMax = 20;
+
+/** The id of a bucket's database, which the marks of its files have (`core/content.ts`). */
+export function readDatabaseId(storeFolder: string, bucketName: string): string {
+  const database = openDatabaseFile(databasePath(storeFolder, bucketName));
+  try {
+    return String(database.prepare("SELECT database_id AS id FROM format").get()?.["id"]);
+  } finally {
+    database.close();
+  }
+}
