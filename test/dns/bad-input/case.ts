@@ -17,7 +17,7 @@ export type Body = Record<string, unknown>;
 export type Failure = readonly [code: number, message: string];
 
 export const required = (field: string): Failure => [9100, `${field} is a required field.`];
-export const requiredData = (field: string): Failure => [
+const requiredData = (field: string): Failure => [
   9101,
   `${field} is a required data field.`,
 ];
