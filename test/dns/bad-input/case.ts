@@ -17,10 +17,7 @@ export type Body = Record<string, unknown>;
 export type Failure = readonly [code: number, message: string];
 
 export const required = (field: string): Failure => [9100, `${field} is a required field.`];
-const requiredData = (field: string): Failure => [
-  9101,
-  `${field} is a required data field.`,
-];
+const requiredData = (field: string): Failure => [9101, `${field} is a required data field.`];
 export const range = (field: string, max: number, min = 0): Failure => [
   9406,
   `${field} must be a whole number between ${min} and ${max}.`,
