@@ -27,7 +27,7 @@ const rcodes = new Set([0, 1, 3, 4, 5, 9]);
 
 const program = fileURLToPath(new URL("support/dns-process.ts", import.meta.url));
 const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
-const [line] = (await once(createInterface(child.stdout!), "line")) as [string];
+const [line] = (await once(createInterface(child.stdout), "line")) as [string];
 const port = Number(line);
 afterAll(async () => {
   const ended = once(child, "exit");

@@ -130,10 +130,11 @@ async function startOwned(
 }
 
 function describeStart(
-  { url, httpsUrl, dnsPort, addresses, stop }: RunningServer,
+  server: RunningServer,
   { variables }: ProjectDns,
   log: (text: string) => void,
 ): RunningDns {
+  const { url, httpsUrl, dnsPort, addresses } = server;
   const zones = readDnsConfig(variables).zones.map(({ name }) => name);
   log(
     [
@@ -144,7 +145,7 @@ function describeStart(
     ].join("\n"),
   );
   if (addresses.length > 0) log(`DNS        ${addresses.join(", ")} (UDP and TCP)`);
-  return { url, httpsUrl, dnsPort, stop };
+  return { url, httpsUrl, dnsPort, stop: () => server.stop() };
 }
 
 /** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */
