@@ -97,9 +97,19 @@ export const bucketVerbs: Readonly<Record<BucketVerb, BucketVerbFunction>> = {
 /**
  * A failure is a response.
  *
+ * @param read reads and verifies the request
  * @throws ConnectionLostError when the client is to get no response
  */
-export async function answerRequest(request: S3Request, service: S3Service): Promise<S3Response> {
+export async function answerRequest(
+  read: () => S3Request,
+  service: S3Service,
+): Promise<S3Response> {
+  let request: S3Request;
+  try {
+    request = read();
+  } catch (error) {
+    return errorResponse(error);
+  }
   const response = await execute(request, service).catch((error: unknown) => {
     if (error instanceof ConnectionLostError) throw error;
     if (!isExpected(error)) service.onError(error);

@@ -62,7 +62,14 @@ function parseHeader({ headers }: SignedRequest, header: string, now: number): A
   const time = parseDate(dateText, `'${dateHeader}' header`);
   if (Math.abs(now - time) > skewMillisecondsMax) throw new S3Error("RequestTimeTooSkewed");
   if (!header.startsWith(`${signingAlgorithm} `)) throw unsupportedAlgorithm();
-  const fields = parseFields(header.slice(signingAlgorithm.length));
+  const text = header.slice(signingAlgorithm.length);
+  // `Name=value, Name=value`
+  const fields = new Map(
+    Array.from(text.matchAll(/(?:^|,)\s*([^=,]+)=([^,]*)/g), ([, name, value]) => [
+      name,
+      (value as string).trim(),
+    ]),
+  );
   const credential = fields.get("Credential");
   const signedHeaders = fields.get("SignedHeaders");
   const signature = fields.get("Signature");
@@ -77,20 +84,6 @@ function parseHeader({ headers }: SignedRequest, header: string, now: number): A
     payload,
     isPresigned: false,
   };
-}
-
-/** `Name=value, Name=value` */
-function parseFields(text: string): ReadonlyMap<string, string> {
-  return new Map(
-    text
-      .split(",")
-      .map((field) => field.trim())
-      .filter((field) => field.includes("="))
-      .map((field): [string, string] => {
-        const separator = field.indexOf("=");
-        return [field.slice(0, separator), field.slice(separator + 1)];
-      }),
-  );
 }
 
 const requiredParameters = [
@@ -215,7 +208,18 @@ export function verifySignature(
 ): SigningContext {
   const { accessKeyId, dateText, scope } = authorization;
   if (!isSameText(credentials.accessKeyId, accessKeyId)) throw new S3Error("Unauthorized");
-  validateSignedHeaders(request, authorization);
+  // A header that the client has not signed could have been added on the way. The headers of AWS
+  // change what a request means, so each of them must be signed.
+  const unsigned = Array.from(request.headers.keys()).filter(
+    (name) => name.startsWith("x-amz-") && !authorization.signedHeaders.includes(name),
+  );
+  if (unsigned.length > 0) {
+    throw new S3Error(
+      "AccessDenied",
+      "There were headers present in the request which were not signed",
+      { HeadersNotSigned: unsigned.join(", ") },
+    );
+  }
   const canonical = canonicalRequest(request, authorization);
   const text = stringToSign(scope, { dateText, canonicalHash: sha256(canonical) });
   const key = signingKey(credentials.secretAccessKey, scope);
@@ -230,22 +234,6 @@ export function verifySignature(
     });
   }
   return { key, dateText, scopeText: scopeText(scope), signature };
-}
-
-/**
- * A header that the client has not signed could have been added on the way. The headers of AWS
- * change what a request means, so each of them must be signed.
- */
-function validateSignedHeaders({ headers }: SignedRequest, { signedHeaders }: Authorization): void {
-  const unsigned = Array.from(headers.keys()).filter(
-    (name) => name.startsWith("x-amz-") && !signedHeaders.includes(name),
-  );
-  if (unsigned.length === 0) return;
-  throw new S3Error(
-    "AccessDenied",
-    "There were headers present in the request which were not signed",
-    { HeadersNotSigned: unsigned.join(", ") },
-  );
 }
 
 let lastKey: { readonly text: string; readonly key: KeyObject } | undefined;

@@ -15,7 +15,7 @@ import { answerRequest } from "./answer.ts";
 import { parseAuthorization, verifySignature } from "./authorization.ts";
 import { RequestBody } from "./request-body.ts";
 import { S3Error } from "./s3-errors.ts";
-import { errorResponse, type S3Request, type S3Response, type S3Service } from "./s3-message.ts";
+import type { S3Request, S3Response, S3Service } from "./s3-message.ts";
 import { bucketOfHost, parseParameters, parseTarget } from "./route.ts";
 
 /** 8 KiB of metadata in percent-encoding, and a presigned URL. */
@@ -72,7 +72,10 @@ async function handleMessage(
     if (/\b100-continue\b/i.test(expectation ?? "")) response.writeContinue();
   };
   try {
-    const { headers, ...answer } = await answerMessage(message, served, onBody);
+    const { headers, ...answer } = await answerRequest(
+      () => readRequest(message, served, onBody),
+      served,
+    );
     const expectsContinue = expectation !== undefined && !isBodyRead;
     const ownHeaders = {
       "x-amz-request-id": randomUUID(),
@@ -87,20 +90,6 @@ async function handleMessage(
     if (!(error instanceof ConnectionLostError)) served.onError(error);
     response.destroy();
   }
-}
-
-async function answerMessage(
-  message: IncomingMessage,
-  served: ServedStore,
-  onBody: () => void,
-): Promise<S3Response> {
-  let request: S3Request;
-  try {
-    request = readRequest(message, served, onBody);
-  } catch (error) {
-    return errorResponse(error);
-  }
-  return answerRequest(request, served);
 }
 
 /**
@@ -150,18 +139,19 @@ function readHeaders(raw: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < raw.length; index += 2) {
     const name = (raw[index] as string).toLowerCase();
-    const value = decodeOctets((raw[index + 1] as string).trim());
+    const text = (raw[index + 1] as string).trim();
+    const value = isAscii.test(text) ? text : decodeOctets(text);
     const before = headers.get(name);
     headers.set(name, before === undefined ? value : `${before},${value}`);
   }
   return headers;
 }
 
+// oxlint-disable-next-line no-control-regex -- control characters are intended
+const isAscii = /^[\u0000-\u007f]*$/;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function decodeOctets(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are intended
-  if (/^[\u0000-\u007f]*$/.test(text)) return text;
   try {
     return utf8.decode(Buffer.from(text, "latin1"));
   } catch {
@@ -189,30 +179,23 @@ function addHoistedHeaders(
 /**
  * The connection stays open when a reader stops early, because the response is still to be sent. A
  * piece is valid until the next one is requested.
+ *
+ * The memory of a piece is freed at once. Node allocates memory for each piece, and V8 collects it
+ * only when 64 MiB are garbage: the process would grow by that much with every large upload.
  */
 async function* readBody(message: IncomingMessage, onBody: () => void): AsyncGenerator<Uint8Array> {
   onBody();
   try {
-    const pieces = message.iterator({ destroyOnReturn: false }) as AsyncIterable<NodeBuffer>;
-    for await (const piece of pieces) {
+    const pieces = message.iterator({ destroyOnReturn: false });
+    for await (const piece of pieces as AsyncIterable<Buffer<ArrayBuffer>>) {
       yield piece;
-      freeMemory(piece);
+      // Memory that other pieces share stays.
+      if (piece.length === piece.buffer.byteLength) piece.buffer.transfer(0);
     }
   } catch {
     // The client has gone away.
     throw new S3Error("IncompleteBody");
   }
-}
-
-type NodeBuffer = Buffer<ArrayBuffer>;
-
-/**
- * Frees the memory of a piece at once. Node allocates memory for each piece, and V8 collects it only
- * when 64 MiB are garbage: the process would grow by that much with every large upload.
- */
-function freeMemory(piece: NodeBuffer): void {
-  // Memory that other pieces share stays.
-  if (piece.length === piece.buffer.byteLength) piece.buffer.transfer(0);
 }
 
 /** Resolves when the response has been sent, or when the client has gone away. */

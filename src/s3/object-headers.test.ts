@@ -16,7 +16,7 @@ import {
 import {
   customerKeyHeaders,
   parseCustomerKey,
-  parseSourceKey,
+  sourceKeyPrefix,
   objectHeaders,
   overriddenHeaders,
   parseDescription,
@@ -266,9 +266,11 @@ describe("the key of a customer", () => {
       value,
     ]);
     const headers = headersOf(Object.fromEntries(source) as Record<string, string>);
-    expect(parseSourceKey(headers).ssecKeyMd5).toBe("0d6ca09c746d82227bec70a6fb5aef1f");
+    expect(parseCustomerKey(headers, sourceKeyPrefix).ssecKeyMd5).toBe(
+      "0d6ca09c746d82227bec70a6fb5aef1f",
+    );
     expect(parseCustomerKey(headers)).toEqual({});
-    expect(parseSourceKey(headersOf(key))).toEqual({});
+    expect(parseCustomerKey(headersOf(key), sourceKeyPrefix)).toEqual({});
   });
 
   it.each([

@@ -10,8 +10,6 @@ import {
   httpMetadataFields,
   httpMetadataFromHeaders,
   httpMetadataHeaders,
-  type CustomMetadata,
-  type HttpMetadata,
 } from "../store/core/metadata.ts";
 import { md5 } from "../store/core/hash.ts";
 import type { DescribedObject, ObjectDescription, StorageClass } from "../store/core/operations.ts";
@@ -35,32 +33,23 @@ const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 export function parseDescription(headers: S3Headers): ObjectDescription {
   const storageClass = storageClasses.get(headers.get("x-amz-storage-class") ?? "STANDARD");
   if (storageClass === undefined) throw new S3Error("InvalidStorageClass");
-  return {
-    http: parseHttpMetadata(headers),
-    custom: parseCustomMetadata(headers),
-    storageClass,
-    ...parseCustomerKey(headers),
-  };
-}
-
-function parseHttpMetadata(headers: S3Headers): HttpMetadata {
-  const { contentEncoding, ...others } = httpMetadataFromHeaders({
+  const { contentEncoding = "", ...http } = httpMetadataFromHeaders({
     get: (name) => headers.get(name) ?? null,
   });
   // The chunks of the body are an encoding of the request, not of the object.
-  const encodings = (contentEncoding ?? "")
+  const encodings = contentEncoding
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "" && name.toLowerCase() !== "aws-chunked");
-  return encodings.length === 0 ? others : { ...others, contentEncoding: encodings.join(", ") };
-}
-
-function parseCustomMetadata(headers: S3Headers): CustomMetadata {
-  return Object.fromEntries(
-    Array.from(headers)
-      .filter(([name]) => name.startsWith(customPrefix))
-      .map(([name, value]) => [name.slice(customPrefix.length), decodeWords(value)]),
-  );
+  const custom = Array.from(headers)
+    .filter(([name]) => name.startsWith(customPrefix))
+    .map(([name, value]) => [name.slice(customPrefix.length), decodeWords(value)] as const);
+  return {
+    http: encodings.length === 0 ? http : { ...http, contentEncoding: encodings.join(", ") },
+    custom: Object.fromEntries(custom),
+    storageClass,
+    ...parseCustomerKey(headers),
+  };
 }
 
 export function storageClassName(storageClass: StorageClass): string {
@@ -164,27 +153,13 @@ const keyAlgorithm = "AES256";
 /** 32 bytes. */
 const base64OfKey = /^[A-Za-z0-9+/]{43}=?$/;
 const keyPrefix = "x-amz-server-side-encryption-customer-";
-const sourceKeyPrefix = "x-amz-copy-source-server-side-encryption-customer-";
+export const sourceKeyPrefix = "x-amz-copy-source-server-side-encryption-customer-";
 
-/** @throws S3Error for headers that are incomplete or not valid */
-export function parseCustomerKey(headers: S3Headers): KeyHolder {
-  const key = parseKey(headers, keyPrefix);
-  if (key.ssecKeyMd5 !== undefined && headers.has("x-amz-server-side-encryption")) {
-    throw new S3Error(
-      "InvalidArgument",
-      "Server Side Encryption with Customer provided key is incompatible with the encryption " +
-        "method specified",
-    );
-  }
-  return key;
-}
-
-/** The key of the source of a copy. */
-export function parseSourceKey(headers: S3Headers): KeyHolder {
-  return parseKey(headers, sourceKeyPrefix);
-}
-
-function parseKey(headers: S3Headers, prefix: string): KeyHolder {
+/**
+ * @param prefix of the names: that of the object, or `sourceKeyPrefix`
+ * @throws S3Error for headers that are incomplete or not valid
+ */
+export function parseCustomerKey(headers: S3Headers, prefix = keyPrefix): KeyHolder {
   const algorithm = headers.get(`${prefix}algorithm`);
   const key = headers.get(`${prefix}key`);
   const keyMd5 = headers.get(`${prefix}key-md5`);
@@ -201,6 +176,13 @@ function parseKey(headers: S3Headers, prefix: string): KeyHolder {
     throw new S3Error(
       "InvalidArgument",
       "The calculated MD5 hash of the key did not match the hash that was provided.",
+    );
+  }
+  if (prefix === keyPrefix && headers.has("x-amz-server-side-encryption")) {
+    throw new S3Error(
+      "InvalidArgument",
+      "Server Side Encryption with Customer provided key is incompatible with the encryption " +
+        "method specified",
     );
   }
   return { ssecKeyMd5 };

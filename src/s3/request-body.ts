@@ -60,12 +60,14 @@ export interface ReceivedBody {
 export class RequestBody {
   /** `null`: not announced */
   readonly length: number | null;
+  /** Of the checksum that the client sends. */
+  readonly checksumAlgorithm: S3ChecksumAlgorithm | undefined;
+  /** The hashes that `verify()` needs. */
+  readonly requiredAlgorithms: readonly ChecksumAlgorithm[];
   readonly #received: ReceivedBody;
-  readonly #md5: string | undefined;
-  /** The checksum that the client sends before the body, or after it: then `hex` is not known yet. */
-  readonly #checksum:
-    | { readonly algorithm: S3ChecksumAlgorithm; readonly hex?: string }
-    | undefined;
+  readonly #md5: string | null;
+  /** In hexadecimal; `undefined` for a checksum that the client sends after the body. */
+  readonly #checksum: string | undefined;
   readonly #decoder: ChunkDecoder | null;
   #trailer: ReadonlyMap<string, string> = new Map();
 
@@ -73,69 +75,46 @@ export class RequestBody {
   constructor(received: ReceivedBody) {
     const { headers, payload } = received;
     this.#received = received;
-    this.#md5 = parseMd5(headers.get("content-md5"));
-    this.#checksum = parseChecksumHeader(headers) ?? trailerChecksum(headers);
+    const md5 = headers.get("content-md5");
+    this.#md5 = md5 === undefined ? null : base64ToHex(md5, checksumAlgorithms.md5.bytes);
+    if (md5 !== undefined && this.#md5 === null) throw new S3Error("InvalidDigest");
+    const before = parseChecksumHeader(headers);
+    const trailer = (headers.get("x-amz-trailer") ?? "").toLowerCase().split(/\s*,\s*/);
+    this.#checksum = before?.hex;
+    this.checksumAlgorithm =
+      before?.algorithm ?? s3Algorithms.find((each) => trailer.includes(checksumPrefix + each));
+    this.requiredAlgorithms =
+      this.checksumAlgorithm === undefined ? ["md5"] : ["md5", this.checksumAlgorithm];
     const isChunked = payload?.startsWith("STREAMING-") === true;
     const text = headers.get(isChunked ? "x-amz-decoded-content-length" : "content-length") ?? "";
     this.length = /^\d{1,15}$/.test(text) ? Number(text) : null;
-    this.#decoder = isChunked ? this.#chunkDecoder(payload) : null;
-    if (!isChunked) validatePayload(payload);
-  }
-
-  /** Of the checksum that the client sends. */
-  get checksumAlgorithm(): S3ChecksumAlgorithm | undefined {
-    return this.#checksum?.algorithm;
-  }
-
-  /** The hashes that `verify()` needs. */
-  get requiredAlgorithms(): readonly ChecksumAlgorithm[] {
-    return this.#checksum === undefined ? ["md5"] : ["md5", this.#checksum.algorithm];
+    this.#decoder = decoderOf(received, this.length);
   }
 
   /**
    * Called after the last chunk.
    *
+   * @param checksumOf what `x-amz-checksum-*` belongs to; the header of a completion has the checksum
+   *   of the object, and no checksum of the document
    * @throws StoreError 10037 when a hash is another than the client has announced
    */
-  verify(checksums: Checksums): void {
-    this.#verifyMd5(checksums);
-    if (this.#checksum === undefined) return;
-    const { algorithm } = this.#checksum;
-    const hex = this.#checksum.hex ?? parseTrailer(algorithm, this.#trailer);
+  verify(checksums: Checksums, checksumOf: "body" | "object" = "body"): void {
+    if (this.#md5 !== null) verifyChecksum({ algorithm: "md5", hex: this.#md5 }, checksums);
+    const algorithm = this.checksumAlgorithm;
+    if (algorithm === undefined || checksumOf === "object") return;
+    const trailer = this.#trailer.get(checksumPrefix + algorithm) ?? "";
+    const hex = this.#checksum ?? parseChecksumValue(algorithm, trailer);
+    if (hex === null) throw new S3Error("MalformedTrailerError");
     verifyChecksum({ algorithm, hex }, checksums);
   }
 
-  chunks(): AsyncIterable<Uint8Array> {
-    return this.#decoder === null ? this.#plain() : this.#decoded(this.#decoder);
-  }
-
-  /**
-   * The whole body, for the documents of requests.
-   *
-   * @param checksumOf what `x-amz-checksum-*` belongs to; the header of a completion has the checksum
-   *   of the object, and no checksum of the document
-   */
-  async document(checksumOf: "document" | "object" = "document"): Promise<string> {
-    const pieces: Uint8Array[] = [];
-    const running = new RunningChecksums(this.requiredAlgorithms);
-    let bytes = 0;
-    for await (const piece of this.chunks()) {
-      bytes += piece.length;
-      if (bytes > documentBytesMax) throw new S3Error("MaxMessageLengthExceeded");
-      pieces.push(Buffer.from(piece));
-      running.update(piece);
-    }
-    if (checksumOf === "object") this.#verifyMd5(running.end());
-    else this.verify(running.end());
-    return Buffer.concat(pieces).toString("utf8");
-  }
-
-  #verifyMd5(checksums: Checksums): void {
-    if (this.#md5 !== undefined) verifyChecksum({ algorithm: "md5", hex: this.#md5 }, checksums);
-  }
-
-  async *#plain(): AsyncGenerator<Uint8Array> {
+  async *chunks(): AsyncGenerator<Uint8Array> {
     const { payload, source } = this.#received;
+    if (this.#decoder !== null) {
+      for await (const bytes of source) yield* this.#decoder.push(bytes);
+      this.#trailer = this.#decoder.end();
+      return;
+    }
     const hash = payload === null || payload === unsignedPayload ? null : createHash("sha256");
     let bytes = 0;
     for await (const piece of source) {
@@ -149,25 +128,47 @@ export class RequestBody {
     }
   }
 
-  async *#decoded(decoder: ChunkDecoder): AsyncGenerator<Uint8Array> {
-    for await (const bytes of this.#received.source) yield* decoder.push(bytes);
-    this.#trailer = decoder.end();
-  }
-
-  #chunkDecoder(payload: string): ChunkDecoder {
-    const { signing } = this.#received;
-    const { length } = this;
-    if (length === null) throw new S3Error("MissingContentLength");
-    switch (payload) {
-      case "STREAMING-AWS4-HMAC-SHA256-PAYLOAD":
-        return new ChunkDecoder({ signing, hasTrailer: false, length });
-      case "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER":
-        return new ChunkDecoder({ signing, hasTrailer: true, length });
-      case "STREAMING-UNSIGNED-PAYLOAD-TRAILER":
-        return new ChunkDecoder({ signing: null, hasTrailer: true, length });
-      default:
-        throw new S3Error("NotImplemented", `${payload} not implemented`);
+  /**
+   * The whole body, for the documents of requests.
+   *
+   * @param checksumOf as for `verify()`
+   */
+  async document(checksumOf?: "object"): Promise<string> {
+    const pieces: Uint8Array[] = [];
+    const running = new RunningChecksums(this.requiredAlgorithms);
+    let bytes = 0;
+    for await (const piece of this.chunks()) {
+      bytes += piece.length;
+      if (bytes > documentBytesMax) throw new S3Error("MaxMessageLengthExceeded");
+      pieces.push(Buffer.from(piece));
+      running.update(piece);
     }
+    this.verify(running.end(), checksumOf);
+    return Buffer.concat(pieces).toString("utf8");
+  }
+}
+
+/** @returns `null` for a body that is not in chunks */
+function decoderOf({ payload, signing }: ReceivedBody, length: number | null): ChunkDecoder | null {
+  if (payload === null || payload === unsignedPayload || /^[0-9a-f]{64}$/.test(payload))
+    return null;
+  if (!payload.startsWith("STREAMING-")) {
+    throw new S3Error(
+      "InvalidArgument",
+      "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, " +
+        "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, or a valid sha256 value.",
+    );
+  }
+  if (length === null) throw new S3Error("MissingContentLength");
+  switch (payload) {
+    case "STREAMING-AWS4-HMAC-SHA256-PAYLOAD":
+      return new ChunkDecoder({ signing, hasTrailer: false, length });
+    case "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER":
+      return new ChunkDecoder({ signing, hasTrailer: true, length });
+    case "STREAMING-UNSIGNED-PAYLOAD-TRAILER":
+      return new ChunkDecoder({ signing: null, hasTrailer: true, length });
+    default:
+      throw new S3Error("NotImplemented", `${payload} not implemented`);
   }
 }
 
@@ -195,22 +196,6 @@ export async function receiveContent(bucket: Bucket, body: RequestBody): Promise
     : { content, checksum: { algorithm, hex } };
 }
 
-function validatePayload(payload: string | null): void {
-  if (payload === null || payload === unsignedPayload || /^[0-9a-f]{64}$/.test(payload)) return;
-  throw new S3Error(
-    "InvalidArgument",
-    "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, " +
-      "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, or a valid sha256 value.",
-  );
-}
-
-function parseMd5(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const hex = base64ToHex(text, checksumAlgorithms.md5.bytes);
-  if (hex === null) throw new S3Error("InvalidDigest");
-  return hex;
-}
-
 /**
  * The checksum in the headers of a request: of its body, or of the object of an upload.
  *
@@ -230,23 +215,6 @@ export function parseChecksumHeader(
   const { algorithm, hex } = given;
   if (hex !== null) return { algorithm, hex };
   throw new S3Error("InvalidRequest", `Value for ${checksumPrefix}${algorithm} header is invalid.`);
-}
-
-/** The checksum that follows the body. */
-function trailerChecksum(headers: S3Headers): { algorithm: S3ChecksumAlgorithm } | undefined {
-  const trailer = (headers.get("x-amz-trailer") ?? "").toLowerCase().split(/\s*,\s*/);
-  const algorithm = s3Algorithms.find((each) => trailer.includes(checksumPrefix + each));
-  return algorithm && { algorithm };
-}
-
-/** The value of a trailer, in hexadecimal. */
-function parseTrailer(
-  algorithm: S3ChecksumAlgorithm,
-  trailer: ReadonlyMap<string, string>,
-): string {
-  const hex = parseChecksumValue(algorithm, trailer.get(checksumPrefix + algorithm) ?? "");
-  if (hex === null) throw new S3Error("MalformedTrailerError");
-  return hex;
 }
 
 /** Longer than any size with a signature, and than any trailer of checksums. */

@@ -27,7 +27,10 @@ export interface RequestTarget extends Pick<S3Request, "bucketName" | "key" | "b
  */
 export function parseTarget(target: string, host: string, hosts: readonly string[]): RequestTarget {
   // A client that takes the server for a proxy sends the whole URL.
-  const local = encodeOctets(target).replace(/^http:\/\/[^/?]*/i, "");
+  const local = target
+    .replace(/^http:\/\/[^/?]*/i, "")
+    // Octets beyond ASCII, which Node passes on as characters, in percent-encoding.
+    .replace(/[\u0080-\u00ff]/g, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`);
   const end = local.indexOf("?");
   const path = end === -1 ? local : local.slice(0, end);
   const query = end === -1 ? "" : local.slice(end + 1);
@@ -57,15 +60,6 @@ export function bucketOfHost(host: string, hosts: readonly string[]): string | n
   if (hosts.includes(name)) return null;
   const base = [...hosts, "localhost"].find((each) => name.endsWith(`.${each}`));
   return base === undefined ? null : name.slice(0, -base.length - 1);
-}
-
-/** Octets beyond ASCII, which Node passes on as characters, in percent-encoding. */
-function encodeOctets(target: string): string {
-  return target.replace(
-    // oxlint-disable-next-line no-control-regex -- control characters are intended
-    /[^\u0000-\u007f]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }
 
 /** @throws URIError */

@@ -5,8 +5,13 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
-import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
-import { blankMessage, decodeMessage, encodeMessage } from "../../src/dns/wire/message.ts";
+import {
+  frame,
+  Frames,
+  blankMessage,
+  decodeMessage,
+  encodeMessage,
+} from "../../src/dns/wire/message.ts";
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { recordType } from "../../src/dns/record/types.ts";
 import { Client } from "../dns/support/client.ts";

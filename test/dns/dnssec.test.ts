@@ -10,7 +10,7 @@ import Cloudflare from "cloudflare";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { formatData } from "../../src/dns/record/presentation.ts";
 import { dsData } from "../../src/dns/dnssec/zone-signing.ts";
-import type { ServedRecord } from "../../src/dns/answer/zone-data.ts";
+import type { ServedRecord } from "../../src/dns/rules/zone.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { decodeMessage, encodeMessage } from "../../src/dns/wire/message.ts";
 import { typeCodes } from "../../src/dns/wire/numbers.ts";

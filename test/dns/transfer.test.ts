@@ -4,8 +4,9 @@ import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
-import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
 import {
+  frame,
+  Frames,
   blankMessage,
   decodeMessage,
   encodeMessage,

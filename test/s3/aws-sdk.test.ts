@@ -1,64 +1,146 @@
-/** The AWS SDK for JavaScript, with its uploads in parts and its presigned URLs. */
+/**
+ * The AWS SDK for JavaScript, with its uploads in parts and its presigned URLs: on a bucket of the state
+ * folder, and on a gateway, whose bucket a second endpoint has.
+ */
 /* oxlint-disable typescript/no-explicit-any -- the inputs of commands are given by name */
 import * as sdk from "@aws-sdk/client-s3";
 import * as storage from "@aws-sdk/lib-storage";
 import * as presigner from "@aws-sdk/s3-request-presigner";
 import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startS3, type RunningS3 } from "../../dist/index.js";
 import { useS3 } from "./support/running-s3.ts";
 
 const s3 = useS3({ buckets: [{ name: "photos" }] });
+const service = useS3({ buckets: [{ name: "photos" }] });
+const stateFolder = mkdtempSync(join(tmpdir(), "ledge-gateway-"));
 const Bucket = "photos";
 const commands = sdk as unknown as Record<string, new (input: object) => any>;
 const commandOf = (name: string, input: object) =>
   new (commands[`${name}Command`] as (typeof commands)[string])({ Bucket, ...input });
+const clientOf = ({ url, credentials }: RunningS3): any =>
+  new sdk.S3Client({ region: "auto", endpoint: url, forcePathStyle: true, credentials });
+const keysOf = ({ Contents }: { Contents: { Key: string }[] }) => Contents.map(({ Key }) => Key);
+/** Three parts, the last of which is smaller. */
+const large = Buffer.alloc(11 * 1024 * 1024, "0123456789abcdef!");
 
-describe("the AWS SDK", () => {
-  let client: any;
-  const send = (command: string, input: object): Promise<any> => {
-    client ??= new sdk.S3Client({
-      region: "auto",
-      endpoint: s3.server.url,
-      forcePathStyle: true,
-      credentials: s3.server.credentials,
-    });
-    return client.send(commandOf(command, input));
+let gateway: RunningS3;
+beforeAll(async () => {
+  const remote = {
+    name: "cluster",
+    endpoint: service.server.url,
+    region: "us-east-1",
+    prefix: "team/",
+    accept: [],
+    credentials: service.server.credentials,
   };
-  const read = async (Key: string): Promise<Buffer> => {
-    const { Body } = await send("GetObject", { Key });
+  const credentials = { accessKeyId: "x", secretAccessKey: "y" };
+  gateway = await startS3({
+    stateFolder,
+    port: 0,
+    buckets: [
+      { name: "photos", remote },
+      { name: "locked", remote: { ...remote, credentials } },
+      { name: "own" },
+    ],
+  });
+});
+afterAll(async () => {
+  await gateway?.close();
+  rmSync(stateFolder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+function use(server: () => RunningS3) {
+  let client: any;
+  const connected = () => (client ??= clientOf(server()));
+  const send = (name: string, input: object): Promise<any> =>
+    connected().send(commandOf(name, input));
+  const read = async (input: object): Promise<Buffer> => {
+    const { Body } = await send("GetObject", input);
     return Buffer.from(await Body.transformToByteArray());
   };
   const presign = (command: string, input: object): Promise<string> =>
-    presigner.getSignedUrl(client, commandOf(command, input));
-  /** Three parts, the last of which is smaller. */
-  const large = Buffer.alloc(11 * 1024 * 1024, "0123456789abcdef!");
+    presigner.getSignedUrl(connected(), commandOf(command, input));
+  return { connected, send, read, presign };
+}
+
+describe("a gateway", () => {
+  const { send } = use(() => gateway);
+
+  // First: other tests copy to a bucket of the gateway's own folder.
+  it("stores objects at the service, below the prefix, and starts no runtime of its own", async () => {
+    await send("PutObject", { Key: "é/../x +", Body: "text" });
+    const listed = await clientOf(service.server).send(commandOf("ListObjectsV2", {}));
+    expect(keysOf(listed)).toEqual(["team/é/../x +"]);
+    expect(readdirSync(join(stateFolder, "v3", "store"))).not.toContain("databases");
+  });
+
+  it("lists the buckets, and refuses to delete one or to change its settings", async () => {
+    const { Buckets } = await send("ListBuckets", {});
+    expect(Buckets.map(({ Name }: { Name: string }) => Name)).toEqual(["locked", "own", "photos"]);
+    await expect(send("DeleteBucket", {})).rejects.toThrow("is a bucket of the configuration");
+    const CORSRules = [{ AllowedOrigins: ["*"], AllowedMethods: ["GET"] }];
+    const cors = send("PutBucketCors", { CORSConfiguration: { CORSRules } });
+    await expect(cors).rejects.toThrow('is on the remote "cluster"');
+  });
+
+  it("says why the service cannot be used", async () => {
+    const failing = send("PutObject", { Bucket: "locked", Key: "a", Body: "a" });
+    await expect(failing).rejects.toThrow(
+      'The remote "cluster" (' + service.server.url + ") does not know the access key id.",
+    );
+  });
+
+  it("copies between its buckets", async () => {
+    const { read } = use(() => gateway);
+    await send("PutObject", { Key: "remote", Body: large });
+    await send("CopyObject", { Bucket: "own", Key: "here", CopySource: `${Bucket}/remote` });
+    expect((await read({ Bucket: "own", Key: "here" })).equals(large)).toBe(true);
+    await send("CopyObject", { Key: "back", CopySource: "own/here" });
+    expect((await read({ Key: "back" })).equals(large)).toBe(true);
+  });
+});
+
+describe.each([
+  ["in the state folder", () => s3.server],
+  ["on a gateway", () => gateway],
+])("the AWS SDK, with a bucket %s,", (_, server) => {
+  const { connected, send, read, presign } = use(server);
 
   it.each(["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"])(
     "puts texts and streams with %s",
     async (ChecksumAlgorithm) => {
       const Key = `é/../${ChecksumAlgorithm} +`;
-      const input = { Key, ChecksumAlgorithm, Metadata: { a: "b" } };
+      const input = { Key, ChecksumAlgorithm, Metadata: { a: "b" }, ContentType: "text/plain" };
       const text = await send("PutObject", { ...input, Body: "text" });
       expect(text[`Checksum${ChecksumAlgorithm}`]).toMatch(/=$/);
-      expect((await read(Key)).toString()).toBe("text");
+      expect((await read({ Key })).toString()).toBe("text");
       const Body = Readable.from([Buffer.from("str"), Buffer.from("eam")]);
       const stream = await send("PutObject", { ...input, Body, ContentLength: 6 });
       expect(stream[`Checksum${ChecksumAlgorithm}`]).toMatch(/=$/);
-      expect((await read(Key)).toString()).toBe("stream");
-      expect((await send("HeadObject", { Key })).Metadata).toEqual({ a: "b" });
+      expect((await read({ Key })).toString()).toBe("stream");
+      const { Metadata, ContentType } = input;
+      expect(await send("HeadObject", { Key })).toMatchObject({ Metadata, ContentType });
     },
   );
 
-  it("uploads in parts, copies, and lists", async () => {
-    await send("PutObject", { Key: "first", Body: "x" });
-    const params = { Bucket, Key: "parts", Body: Readable.from([large]) };
-    await new storage.Upload({ client, params }).done();
-    expect((await read("parts")).equals(large)).toBe(true);
-    await send("CopyObject", { Key: "copied", CopySource: `${Bucket}/parts` });
-    expect((await read("copied")).equals(large)).toBe(true);
-    const { Contents } = await send("ListObjectsV2", { StartAfter: "a", MaxKeys: 2 });
-    expect(Contents.map(({ Key }: { Key: string }) => Key)).toEqual(["copied", "first"]);
+  it("uploads in parts, copies, reads ranges and parts, and lists", async () => {
+    await send("PutObject", { Key: "list/first", Body: "x" });
+    const params = { Bucket, Key: "list/parts", Body: Readable.from([large]) };
+    await new storage.Upload({ client: connected(), params }).done();
+    expect((await read({ Key: "list/parts" })).equals(large)).toBe(true);
+    const range = await read({ Key: "list/parts", Range: "bytes=6000000-6000009" });
+    expect(range.equals(large.subarray(6_000_000, 6_000_010))).toBe(true);
+    const part = { PartsCount: 3, ContentLength: 5 * 1024 * 1024 };
+    expect(await send("HeadObject", { Key: "list/parts", PartNumber: 2 })).toMatchObject(part);
+    await send("CopyObject", { Key: "list/copied", CopySource: `${Bucket}/list/parts` });
+    expect((await read({ Key: "list/copied" })).equals(large)).toBe(true);
+    const listed = await send("ListObjectsV2", { StartAfter: "list/a", MaxKeys: 2 });
+    expect(keysOf(listed)).toEqual(["list/copied", "list/first"]);
   });
 
   it("completes an upload with the checksum of the object", async () => {
@@ -75,36 +157,24 @@ describe("the AWS SDK", () => {
   });
 
   it("copies a part into an upload with checksums of another kind", async () => {
-    const whole = await send("PutObject", {
-      Key: "source",
-      Body: "content",
-      ChecksumAlgorithm: "SHA256",
-    });
-    await send("PutObject", { Key: "source", Body: "content", ChecksumAlgorithm: "CRC32" });
-    const input = { Key: "copied-part" };
-    const { UploadId } = await send("CreateMultipartUpload", {
-      ...input,
-      ChecksumAlgorithm: "SHA256",
-    });
-    const part = { ...input, UploadId, PartNumber: 1 };
-    const copied = await send("UploadPartCopy", { ...part, CopySource: `${Bucket}/source` });
-    const { ETag, ChecksumSHA256, ChecksumCRC32 } = copied.CopyPartResult;
+    const source = { Key: "source", Body: "content" };
+    const whole = await send("PutObject", { ...source, ChecksumAlgorithm: "SHA256" });
+    await send("PutObject", { ...source, ChecksumAlgorithm: "CRC32" });
+    const Key = "copied-part";
+    const { UploadId } = await send("CreateMultipartUpload", { Key, ChecksumAlgorithm: "SHA256" });
+    const part = { Key, UploadId, PartNumber: 1, CopySource: `${Bucket}/source` };
+    const { ETag, ChecksumSHA256, ChecksumCRC32 } = (await send("UploadPartCopy", part))
+      .CopyPartResult;
     expect([ChecksumSHA256, ChecksumCRC32]).toEqual([whole.ChecksumSHA256, undefined]);
-    const Parts = [{ PartNumber: 1, ETag, ChecksumSHA256 }];
-    const MultipartUpload = { Parts };
-    const ended = await send("CompleteMultipartUpload", { ...input, UploadId, MultipartUpload });
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag, ChecksumSHA256 }] };
+    const ended = await send("CompleteMultipartUpload", { Key, UploadId, MultipartUpload });
     expect(ended.ChecksumSHA256).toMatch(/=-1$/);
-    const unknown = send("UploadPartCopy", {
-      ...part,
-      UploadId: "none",
-      CopySource: `${Bucket}/source`,
-    });
+    const unknown = send("UploadPartCopy", { ...part, UploadId: "none" });
     await expect(unknown).rejects.toThrow(expect.objectContaining({ name: "NoSuchUpload" }));
-    expect((await read("copied-part")).toString()).toBe("content");
+    expect((await read({ Key })).toString()).toBe("content");
   });
 
   it("presigns reads and writes", async () => {
-    await send("PutObject", { Key: "first", Body: "x" });
     const url = await presign("PutObject", { Key: "signed", Metadata: { a: "b" } });
     expect((await fetch(url, { method: "PUT", body: "by URL" })).status).toBe(200);
     const got = await fetch(
@@ -116,12 +186,19 @@ describe("the AWS SDK", () => {
     expect(other.status).toBe(403);
   });
 
-  it("gets errors that it knows", async () => {
-    await expect(send("GetObject", { Key: "none" })).rejects.toMatchObject({ name: "NoSuchKey" });
-    await expect(send("HeadObject", { Key: "none" })).rejects.toMatchObject({ name: "NotFound" });
-    await send("PutObject", { Key: "first", Body: "x" });
-    await expect(
-      send("PutObject", { Key: "first", Body: "y", IfNoneMatch: "*" }),
-    ).rejects.toMatchObject({ name: "PreconditionFailed" });
+  it("honours conditions, deletes, and gets errors that it knows", async () => {
+    const failed = { name: "PreconditionFailed" };
+    const { ETag } = await send("PutObject", { Key: "guarded", Body: "one", IfNoneMatch: "*" });
+    const second = send("PutObject", { Key: "guarded", Body: "two", IfNoneMatch: "*" });
+    await expect(second).rejects.toMatchObject(failed);
+    await send("PutObject", { Key: "guarded", Body: "two", IfMatch: ETag });
+    const stale = send("DeleteObject", { Key: "guarded", IfMatch: ETag });
+    await expect(stale).rejects.toMatchObject(failed);
+    const Objects = [{ Key: "guarded" }, { Key: "absent" }];
+    const { Deleted } = await send("DeleteObjects", { Delete: { Objects } });
+    expect(Deleted).toHaveLength(2);
+    const Key = "guarded";
+    await expect(send("GetObject", { Key })).rejects.toMatchObject({ name: "NoSuchKey" });
+    await expect(send("HeadObject", { Key })).rejects.toMatchObject({ name: "NotFound" });
   });
 });

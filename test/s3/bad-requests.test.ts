@@ -2,11 +2,10 @@
  * Requests that are not valid besides their bodies (`bodies.test.ts`): signatures, lengths,
  * documents, parts. Each gets the error of S3, and nothing is left.
  */
-import { connect } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it, vi } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
-import { S3TestClient, type Sent } from "./support/s3-client.ts";
+import { answerOf, S3TestClient, type Sent } from "./support/s3-client.ts";
 
 const s3 = useS3({ buckets: [{ name: "photos" }] });
 const waiting = { timeout: 60_000, interval: 10 };
@@ -37,10 +36,9 @@ describe("a signature", () => {
 
   it("of yesterday is refused", async () => {
     vi.useFakeTimers({ now: Date.now() - 86_400_000, toFake: ["Date"] });
-    const { headers } = s3.client.sign(put);
+    const socket = s3.client.open(put, { "content-length": String(body.length) }, body);
     vi.useRealTimers();
-    const answer = await sendRaw(`PUT /photos/key`, headers, body);
-    expect(answer).toContain("RequestTimeTooSkewed");
+    expect(await answerOf(socket)).toContain("RequestTimeTooSkewed");
     await expectNothing();
   });
 });
@@ -56,15 +54,11 @@ describe("a part", () => {
     const made = await s3.client.send({ method: "POST", target: "/photos/key?uploads" });
     const uploadId = /<UploadId>(.*?)</.exec(made.text)?.[1] as string;
     const target = `/photos/key?partNumber=1&uploadId=${uploadId}`;
-    const { headers } = s3.client.sign({ method: "PUT", target, payload: "UNSIGNED-PAYLOAD" });
-    const length = { "content-length": String(5 * 1024 ** 3) };
-    expect(await sendRaw(`PUT ${target}`, { ...headers, ...length }, "")).toContain(
-      "EntityTooLarge",
-    );
+    const part: Sent = { method: "PUT", target, payload: "UNSIGNED-PAYLOAD" };
+    const large = s3.client.open(part, { "content-length": String(5 * 1024 ** 3) });
+    expect(await answerOf(large)).toContain("EntityTooLarge");
 
-    const socket = connect(s3.server.port, "127.0.0.1");
-    socket.write(head(`PUT ${target}`, { ...headers, "content-length": "9000000" }));
-    socket.write(body);
+    const socket = s3.client.open(part, { "content-length": "9000000" }, body);
     await vi.waitFor(() => expect(s3.files("photos")).toHaveLength(1), waiting);
     socket.destroy();
     await vi.waitFor(() => expect(s3.files("photos")).toEqual([]), waiting);
@@ -86,6 +80,7 @@ describe("a document", () => {
     ["of a thousand levels", `<Delete><Object><Key>b</Key>${deep}</Object></Delete>`],
     ["that does not end", "<Delete><Object>"],
     ["that is no XML", "Delete"],
+    ["that is empty", ""],
   ])("%s is refused", async (_, document) => {
     const refused = await s3.client.send({
       method: "POST",
@@ -97,29 +92,30 @@ describe("a document", () => {
   });
 });
 
+it("a document that is too long is refused", async () => {
+  const long = "x".repeat(9 * 1024 * 1024);
+  const refused = await s3.client.send({ method: "POST", target: "/photos?delete", body: long });
+  expect([refused.status, refused.code]).toEqual([400, "MaxMessageLengthExceeded"]);
+});
+
 describe("a body", () => {
   it("without a length is refused, and is not an empty object", async () => {
-    const { headers } = s3.client.sign({ ...put, body: "" });
-    const socket = connect(s3.server.port, "127.0.0.1");
-    socket.write(head("PUT /photos/key", { ...headers, connection: "close" }));
-    const answer = await textOf(socket);
+    const answer = await textOf(s3.client.open({ ...put, body: "" }, { connection: "close" }));
     expect(answer).toContain("411 Length Required");
     expect(answer).toContain("<Code>MissingContentLength</Code>");
     await expectNothing();
   });
 
   it("with chunks of HTTP that are broken is not stored", async () => {
-    const { headers } = s3.client.sign({
+    const sent: Sent = {
       ...put,
       payload: "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
       headers: { "x-amz-decoded-content-length": String(body.length) },
-    });
-    const chunked = { ...headers, "transfer-encoding": "chunked" };
+    };
     // The chunks of AWS are complete, and after them the last chunk of HTTP is missing.
     const content = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    const socket = connect(s3.server.port, "127.0.0.1");
-    socket.write(head("PUT /photos/key", chunked));
-    socket.write(`${content.length.toString(16)}\r\n${content}\r\n`);
+    const chunk = `${content.length.toString(16)}\r\n${content}\r\n`;
+    const socket = s3.client.open(sent, { "transfer-encoding": "chunked" }, chunk);
     await vi.waitFor(() => expect(s3.files("photos")).toHaveLength(1), waiting);
     socket.end("zz\r\n");
     expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 400 /);
@@ -127,31 +123,3 @@ describe("a body", () => {
     await expectNothing();
   });
 });
-
-function head(start: string, headers: Record<string, string>): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${start} HTTP/1.1\r\n${lines.join("")}\r\n`;
-}
-
-/** Sends a request, and returns what arrives until the error or the end of the connection. */
-async function sendRaw(
-  start: string,
-  headers: Record<string, string>,
-  content: string,
-): Promise<string> {
-  const socket = connect(s3.server.port, "127.0.0.1");
-  const isChunked = "transfer-encoding" in headers;
-  const length = { "content-length": String(content.length) };
-  socket.write(head(start, isChunked ? headers : { ...length, ...headers }));
-  socket.write(content);
-  let text = "";
-  try {
-    for await (const piece of socket) {
-      text += String(piece);
-      if (text.includes("</Error>")) break;
-    }
-  } catch {
-    // The server may close the connection before it has read the content.
-  }
-  return text;
-}

@@ -1,8 +1,7 @@
 /** Bodies: every form that a client can send, and what is left when one is not valid. */
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { base64Md5, signedChunks, type Sent } from "./support/s3-client.ts";
+import { answerOf, base64Md5, signedChunks, type Sent } from "./support/s3-client.ts";
 import { useS3 } from "./support/running-s3.ts";
 
 const s3 = useS3({ buckets: [{ name: "photos" }] });
@@ -75,6 +74,7 @@ describe("a body", () => {
   });
 
   const plain: Sent = { method: "PUT", target: "/photos/streamed", body: content };
+  const unsigned: Sent = { ...plain, payload: "UNSIGNED-PAYLOAD" };
 
   it.each<[string, Sent, number, string]>([
     [
@@ -148,26 +148,14 @@ describe("a body", () => {
   });
 
   it("that is too large is refused before it is sent", async () => {
-    const length = String(5 * 1024 ** 3);
-    const refused = await sendRaw(
-      { method: "PUT", target: "/photos/streamed", payload: "UNSIGNED-PAYLOAD" },
-      length,
-    );
-    expect(refused).toContain("EntityTooLarge");
+    const socket = s3.client.open(unsigned, { "content-length": String(5 * 1024 ** 3) });
+    expect(await answerOf(socket)).toContain("EntityTooLarge");
     await expectNothing();
   });
 
   it("of a client that goes away is not stored", async () => {
-    const { headers } = s3.client.sign({
-      ...signed,
-      payload: "UNSIGNED-PAYLOAD",
-      chunks: () => "",
-    });
-    const socket = connect(s3.server.port, "127.0.0.1");
-    socket.write(
-      `PUT /photos/streamed HTTP/1.1\r\n${lines(headers)}content-length: 9000000\r\n\r\n`,
-    );
-    socket.write("x".repeat(1_000_000));
+    const length = { "content-length": "9000000" };
+    const socket = s3.client.open(unsigned, length, "x".repeat(1_000_000));
     await vi.waitFor(() => expect(s3.files("photos")).toHaveLength(1), waiting);
     socket.destroy();
     await vi.waitFor(() => expect(s3.files("photos")).toEqual([]), waiting);
@@ -227,24 +215,3 @@ describe("Expect: 100-continue", () => {
     expect(continued).toBe(0);
   });
 });
-
-function lines(headers: Record<string, string>): string {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join("");
-}
-
-/** Sends the head of a request only, and returns the answer. */
-async function sendRaw(sent: Sent, contentLength: string): Promise<string> {
-  const { headers } = s3.client.sign(sent);
-  const socket = connect(s3.server.port, "127.0.0.1");
-  socket.write(
-    `${sent.method} ${sent.target} HTTP/1.1\r\n${lines(headers)}content-length: ${contentLength}\r\n\r\n`,
-  );
-  let text = "";
-  for await (const piece of socket) {
-    text += String(piece);
-    if (text.includes("</Error>")) break;
-  }
-  return text;
-}

@@ -96,24 +96,6 @@ describe("buckets", () => {
     expect((await send({ target: "/photos?lifecycle" })).text).toContain(rule);
     expect((await send({ method: "DELETE", target: "/photos?lifecycle" })).status).toBe(204);
   });
-
-  it.each([
-    [
-      "a document type",
-      '<!DOCTYPE a [<!ENTITY b "bbbb">]><CORSConfiguration>&b;</CORSConfiguration>',
-    ],
-    ["many levels", "<a>".repeat(100_000)],
-    ["nothing", ""],
-  ])("refuse a document with %s", async (_, body) => {
-    const refused = await send({ method: "PUT", target: "/photos?cors", body });
-    expect([refused.status, refused.code]).toEqual([400, "MalformedXML"]);
-  });
-
-  it("refuse a document that is too long", async () => {
-    const body = "x".repeat(9 * 1024 * 1024);
-    const refused = await send({ method: "POST", target: "/photos?delete", body });
-    expect([refused.status, refused.code]).toEqual([400, "MaxMessageLengthExceeded"]);
-  });
 });
 
 describe("uploads in parts", () => {

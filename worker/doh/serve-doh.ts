@@ -3,8 +3,7 @@
  * Queries need no credentials. Every DNS response has HTTP status 200, NXDOMAIN included; another
  * status means that the request holds no query.
  */
-import { answer, type AnswerContext } from "../../src/dns/answer/answer.ts";
-import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
+import { answer, type AnswerContext, explainRule, subjectOf } from "../../src/dns/answer/answer.ts";
 import {
   ExternalAddressCache,
   respondAfterResolving,

@@ -1,4 +1,4 @@
-import type { ServedRecord } from "../../src/dns/answer/zone-data.ts";
+import type { ServedRecord } from "../../src/dns/rules/zone.ts";
 import { joinStrings, parseStrings } from "../../src/dns/record/fields.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";

@@ -3,12 +3,15 @@
  * the turn in which it is made, so that publications keep the order of serials. Two receivers serve
  * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
  */
-import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
+import type { ZoneData, ZoneHead } from "../../src/dns/rules/zone.ts";
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
-import type { PublicationQueue } from "../../src/dns/replication/publication-queue.ts";
-import { netChange, type Publication } from "../../src/dns/replication/publication.ts";
+import {
+  type PublicationQueue,
+  netChange,
+  type Publication,
+} from "../../src/dns/replication/publication.ts";
 import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
 import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
 import { isolateZones, publicationQueue } from "../replication/replicas.ts";

@@ -1,5 +1,5 @@
 /** What the database of a zone has besides records: the state, and the log of changes. */
-import type { ZoneHead } from "../../src/dns/answer/zone-data.ts";
+import type { ZoneHead } from "../../src/dns/rules/zone.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import {
   groupSteps,

@@ -6,11 +6,11 @@
  * that has the reply and then asks gets the new answer. A request leaves a Durable Object only once
  * the object's writes are on disk, so listeners never learn of a change that a crash could undo.
  * Unreachable listeners do not fail the write, which is committed already
- * (`src/dns/replication/publication-queue.ts`).
+ * (`src/dns/replication/publication.ts`).
  */
 import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import type { ZoneChange, ZoneData } from "../../src/dns/answer/zone-data.ts";
+import type { ZoneChange, ZoneData } from "../../src/dns/rules/zone.ts";
 import { readDnsConfig, type DnsVariables } from "../../src/dns/config/dns-config.ts";
 import type { Observation, LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
 import {
@@ -22,8 +22,8 @@ import {
   queriesPath,
   secretHeader,
 } from "../../src/dns/replication/listener-protocol.ts";
-import { PublicationQueue } from "../../src/dns/replication/publication-queue.ts";
 import {
+  PublicationQueue,
   applyPublication,
   zoneIdOf,
   type Publication,

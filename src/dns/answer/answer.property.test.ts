@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { referenceAnswer, type PlainRecord } from "../../../test/dns/support/reference-answer.ts";
 import { ask, zoneData } from "../../../test/dns/support/served.ts";
 import { findConflict } from "../rules/record-conflict.ts";
-import type { ServedRecord } from "./zone-data.ts";
+import type { ServedRecord } from "../rules/zone.ts";
 import { ServedZones } from "./served-zones.ts";
 
 /** A round compares some thirty answers, so a tenth of the usual rounds is enough. */

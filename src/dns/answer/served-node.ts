@@ -6,10 +6,10 @@
 import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
 import { recordType } from "../record/types.ts";
 import { servedTtlSeconds, ttlAutoSeconds } from "../record/zone-record.ts";
+import type { ServedRecord, ZoneHead } from "../rules/zone.ts";
 import { encodeName, keyOctets, type NameKey } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
-import type { ServedRecord, ZoneHead } from "./zone-data.ts";
 
 /** A CNAME. */
 export interface Alias {

@@ -5,6 +5,7 @@
  */
 import { keySets, type ZoneSigning } from "../dnssec/zone-signing.ts";
 import { recordType } from "../record/types.ts";
+import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "../rules/zone.ts";
 import {
   encodeName,
   isAtOrBelow,
@@ -17,7 +18,6 @@ import {
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
 import { PlatformAddresses, ServedNode, type NodeView } from "./served-node.ts";
-import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "./zone-data.ts";
 
 /** The zones of a server. Every change passes here and increases the revision. */
 export class ServedZones {

@@ -13,10 +13,16 @@ import { typeCode, typeName } from "../record/presentation.ts";
 import { toAsciiName } from "../record/record-name.ts";
 import { recordTypes } from "../record/types.ts";
 import { WireError } from "../wire/bytes.ts";
-import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import {
+  blankMessage,
+  decodeMessage,
+  encodeMessage,
+  type Message,
+  frame,
+  Frames,
+} from "../wire/message.ts";
 import { encodeName } from "../wire/name.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
-import { frame, Frames } from "../wire/tcp-frames.ts";
 
 export interface AskedQuestion {
   readonly name: string;

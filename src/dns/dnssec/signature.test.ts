@@ -1,5 +1,6 @@
 /** The example of RFC 6605 section 6.1: a key, its DS record, and a set that the key has signed. */
 import { createHash, createPublicKey, verify } from "node:crypto";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recordType } from "../record/types.ts";
 import { decodeBase64 } from "../wire/bytes.ts";
@@ -7,6 +8,9 @@ import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { keyTagOf, digestedOctets, dnskeyData, dsData, keySigningFlags } from "./zone-signing.ts";
 import {
+  canonicalData,
+  canonicalSet,
+  compareOctets,
   decodeSignature,
   encodeSignatureFields,
   labelCount,
@@ -96,5 +100,42 @@ describe("RRSIG data", () => {
     const wildcard = { owner: encodeName("*.example.net"), type: typeCodes.A, data };
     const signed = { ...fields, labels: 2 };
     expect(signedOctets(expanded, signed)).toEqual(signedOctets(wildcard, signed));
+  });
+});
+
+describe("canonicalData()", () => {
+  it("lowers the names of MX, and no octets of other fields", () => {
+    const data = Uint8Array.of(0x41, 0x42, ...encodeName("Mail.Example"));
+    expect(canonicalData(typeCodes.MX, data)).toEqual(
+      Uint8Array.of(0x41, 0x42, ...encodeName("mail.example")),
+    );
+  });
+
+  it("lowers the replacement of NAPTR after its three strings", () => {
+    const strings = [1, 0x55, 3, 0x53, 0x49, 0x50, 0];
+    const data = Uint8Array.of(0, 1, 0, 2, ...strings, ...encodeName("SIP.Example"));
+    expect(canonicalData(35, data)).toEqual(
+      Uint8Array.of(0, 1, 0, 2, ...strings, ...encodeName("sip.example")),
+    );
+  });
+
+  it("leaves the data of types without names unchanged", () => {
+    const data = new TextEncoder().encode("\u0005Hello");
+    expect(canonicalData(16, data)).toBe(data);
+  });
+});
+
+describe("canonicalSet()", () => {
+  it("sorts by octets and drops equal records", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 4 }), { maxLength: 8 }), (data) => {
+        const set = canonicalSet(16, [...data, ...data]);
+        for (let at = 1; at < set.length; at++) {
+          expect(compareOctets(set[at - 1]!, set[at]!)).toBeLessThan(0);
+        }
+        const distinct = new Set(data.map((octets) => octets.join(" ")));
+        expect(set.length).toBe(distinct.size);
+      }),
+    );
   });
 });

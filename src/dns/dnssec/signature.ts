@@ -137,25 +137,3 @@ export function canonicalSet(type: number, data: readonly Uint8Array[]): Uint8Ar
     .toSorted(compareOctets)
     .filter((each, at, all) => at === 0 || compareOctets(each, all[at - 1]!) !== 0);
 }
-
-/** Section 6.1: label by label from the root, in lower case. */
-export function compareNames(one: Uint8Array, other: Uint8Array): number {
-  const labelsOfOne = labelsFromRoot(one);
-  const labelsOfOther = labelsFromRoot(other);
-  for (const [index, label] of labelsOfOne.entries()) {
-    const against = labelsOfOther[index];
-    if (against === undefined) return 1;
-    const order = compareOctets(label, against);
-    if (order !== 0) return order;
-  }
-  return labelsOfOne.length - labelsOfOther.length;
-}
-
-function labelsFromRoot(name: Uint8Array): Uint8Array[] {
-  const canonical = canonicalName(name);
-  const labels: Uint8Array[] = [];
-  for (let at = 0; canonical[at]! > 0; at += canonical[at]! + 1) {
-    labels.unshift(canonical.subarray(at + 1, at + 1 + canonical[at]!));
-  }
-  return labels;
-}

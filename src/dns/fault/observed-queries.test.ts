@@ -16,7 +16,7 @@ import {
   type LoggedQuery,
 } from "./observed-queries.ts";
 import * as fc from "fast-check";
-import type { ZoneChange } from "../answer/zone-data.ts";
+import type { ZoneChange } from "../rules/zone.ts";
 
 const www = composeQuery("www.example.org A", { edns: plainEdns });
 

@@ -7,8 +7,8 @@
  */
 import { Query, type QuerySource } from "../answer/query.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
-import type { ZoneChange } from "../answer/zone-data.ts";
 import { typeName } from "../record/presentation.ts";
+import type { ZoneChange } from "../rules/zone.ts";
 import { WireError } from "../wire/bytes.ts";
 import { headerBytes, messageBytesMax } from "../wire/message-writer.ts";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";

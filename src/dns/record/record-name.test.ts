@@ -1,6 +1,8 @@
+import { domainToASCII } from "node:url";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Problem } from "./problem.ts";
-import { resolveName, type NameRules } from "./record-name.ts";
+import { resolveName, toAsciiName, type NameRules } from "./record-name.ts";
 
 const zoneName = "example.org";
 
@@ -93,4 +95,17 @@ test("resolveName() takes dots inside a label as `\\.`", () => {
   expect(resolve("first\\.example.org", "TXT")).toBe("first\\.example.org.example.org");
   expect(resolve("a\\.example.org.", "TXT")).toBe(9000);
   expect(resolve("a\\", "TXT")).toBe(9000);
+});
+
+test("toAsciiName() agrees with domainToASCII() of Node on letters", () => {
+  const letters = fc.string({
+    unit: fc.constantFrom(..."aäöüßéñжшд中文日本語αβγ".split("")),
+    minLength: 1,
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(letters, (label) => {
+      expect(toAsciiName(`${label}.example`)).toBe(domainToASCII(`${label}.example`));
+    }),
+  );
 });

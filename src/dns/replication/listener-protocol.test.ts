@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { defaultSettings } from "../rules/zone-settings.ts";
-import type { ZoneData } from "../answer/zone-data.ts";
+import type { ZoneData } from "../rules/zone.ts";
 import { readState, stateLines } from "./listener-protocol.ts";
 
 function zone(size: number): ZoneData {

@@ -19,7 +19,7 @@
  *     POST  /ledge/take_fault     a question; the id of the fault that hits it, or null
  *     GET   /ledge/observation    what `/observation` has last told the listeners
  */
-import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
+import type { ServedRecord, ZoneData } from "../rules/zone.ts";
 
 export const secretHeader = "x-ledge-secret";
 export const publicationPath = "/publications";

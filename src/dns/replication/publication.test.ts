@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { ZoneRecord } from "../record/zone-record.ts";
 import {
   followChange,
@@ -7,12 +7,14 @@ import {
   rewind,
   type ChangeStep,
   servedRecord,
+  PublicationQueue,
+  type Publication,
 } from "./publication.ts";
 import * as fc from "fast-check";
 import { zoneData } from "../../../test/dns/support/served.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import { ServedZones } from "../answer/served-zones.ts";
-import type { ZoneHead } from "../answer/zone-data.ts";
+import type { ZoneHead } from "../rules/zone.ts";
 import { replayZone, TransferredZone } from "../transfer/transferred-zone.ts";
 
 function record(id: number, name: string, part: Partial<ZoneRecord> = {}): ZoneRecord {
@@ -213,4 +215,52 @@ test("replayZone() returns null when a flattened name has its addresses from els
     zone.write([], [record(2, "flat.example.org", { type: "CNAME", content, settings })]);
     expect(zone.replay(first) !== null).toBe(isReplayed);
   }
+});
+
+const removed = (zoneId: string): Publication => ({ kind: "removed", zoneId });
+
+/** Listeners that take a message, or fail, as `answers` says; then they take all. */
+function listeners(...answers: ("taken" | "lost")[]) {
+  const messages: string[][] = [];
+  const waits: PromiseWithResolvers<void>[] = [];
+  const publisher = new PublicationQueue({
+    async send(publications) {
+      messages.push((publications as readonly { zoneId: string }[]).map(({ zoneId }) => zoneId));
+      if (answers.shift() === "lost") throw new Error("expected in this test");
+    },
+    wait() {
+      const wait = Promise.withResolvers<void>();
+      waits.push(wait);
+      return wait.promise;
+    },
+    onLost: () => {},
+  });
+  return { publisher, messages, waits };
+}
+
+test("PublicationQueue repeats a message that was lost, before later ones", async () => {
+  const { publisher, messages, waits } = listeners("lost", "lost");
+  publisher.enqueue(removed("a"));
+  await publisher.flushed();
+  expect(messages).toEqual([["a"]]);
+  // The write is answered; the repetition waits.
+  waits.shift()!.resolve();
+  await vi.waitFor(() => expect(messages).toEqual([["a"], ["a"]]));
+  await vi.waitFor(() => expect(waits).toHaveLength(1));
+  publisher.enqueue(removed("b"));
+  await publisher.flushed();
+  expect(messages).toEqual([["a"], ["a"], ["a", "b"]]);
+  waits.shift()!.resolve();
+  await publisher.flushed();
+  expect(messages).toHaveLength(3);
+});
+
+test("PublicationQueue keeps only the last of many publications that were lost", async () => {
+  const { publisher, messages } = listeners("lost");
+  for (let index = 0; index < 1000; index++) publisher.enqueue(removed(String(index)));
+  await publisher.flushed();
+  publisher.enqueue(removed("last"));
+  await publisher.flushed();
+  // The listeners find the gap in the serials and fetch the zone.
+  expect(messages[1]).toEqual(["999", "last"]);
 });

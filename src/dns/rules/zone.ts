@@ -1,7 +1,13 @@
-/** A zone in the index of zones, its JSON in responses, and the account that it belongs to. */
+/**
+ * A zone: in the index of zones, as JSON in responses with the account that it belongs to, and as the
+ * plain data that zone objects publish and served zones are built from.
+ */
+import type { ZoneSigning } from "../dnssec/zone-signing.ts";
 import { normaliseHostname } from "../record/fields.ts";
 import { problem, type ReportProblem } from "../record/problem.ts";
 import { isDnsName, toAsciiName } from "../record/record-name.ts";
+import type { ZoneRecord } from "../record/zone-record.ts";
+import type { DnsSettings } from "./zone-settings.ts";
 
 export interface Zone {
   readonly id: string;
@@ -126,3 +132,38 @@ export interface Account {
 export const emailPattern = /^[^\s@]+@[^\s@]+$/;
 export const keyPattern = /^[A-Za-z0-9_-]{16,128}$/;
 export const tokenPattern = /^[\x21-\x7e]{8,512}$/;
+
+/** The fields of a record that answers depend on. */
+export type ServedRecord = Pick<
+  ZoneRecord,
+  "id" | "name" | "type" | "content" | "priority" | "ttl" | "proxied" | "settings"
+>;
+
+/** The part of a zone that is not records. */
+export interface ZoneHead {
+  /** The name servers of the zone. The apex NS set has them without a record. */
+  readonly nameServers: readonly string[];
+  readonly settings: Pick<DnsSettings, "flatten_all_cnames" | "ns_ttl" | "soa" | "zone_mode">;
+  readonly http2: boolean;
+  readonly http3: boolean;
+  /** A paused zone proxies nothing: proxied names are answered with their own records. */
+  readonly paused: boolean;
+  /** Present while DNSSEC is on. */
+  readonly signing?: ZoneSigning | undefined;
+}
+
+export interface ZoneData extends ZoneHead {
+  readonly id: string;
+  readonly name: string;
+  readonly serial: number;
+  readonly records: readonly ServedRecord[];
+}
+
+/** The change that leads to a serial. Records are removed by id before others are added. */
+export interface ZoneChange {
+  readonly serial: number;
+  readonly removed: readonly Pick<ServedRecord, "id" | "name">[];
+  readonly added: readonly ServedRecord[];
+  /** Present when the head changed too. */
+  readonly head?: ZoneHead;
+}

@@ -20,7 +20,7 @@ import {
 import type { QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone, ServedZones } from "../answer/served-zones.ts";
-import type { ZoneChange } from "../answer/zone-data.ts";
+import type { ZoneChange } from "../rules/zone.ts";
 import { hmac, signNow } from "../client/fetch-zone.ts";
 import type { Secondary, TransferConfig } from "../config/dns-table.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";

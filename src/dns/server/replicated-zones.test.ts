@@ -4,7 +4,7 @@ import { createServer, request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ServedZones } from "../answer/served-zones.ts";
-import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
+import type { ServedRecord, ZoneData } from "../rules/zone.ts";
 import {
   logPath,
   publicationPath,

@@ -11,7 +11,7 @@ import { json as readBody, text } from "node:stream/consumers";
 import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
 import { Agent, createServer, request as send } from "../../base/node-http.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
-import type { ZoneChange } from "../answer/zone-data.ts";
+import type { ZoneChange } from "../rules/zone.ts";
 import type { Observation } from "../fault/observed-queries.ts";
 import type { FaultQuestion } from "../fault/query-fault.ts";
 import {

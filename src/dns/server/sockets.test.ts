@@ -7,7 +7,7 @@ import { ExternalAddressCache, type ExternalResult } from "../answer/external-ad
 import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/zone-settings.ts";
-import { frame, Frames } from "../wire/tcp-frames.ts";
+import { frame, Frames } from "../wire/message.ts";
 import { makeQueryHandler } from "./query-handler.ts";
 import { openTcp, type TcpOptions } from "./sockets.ts";
 

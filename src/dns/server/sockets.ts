@@ -16,7 +16,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { QuerySource } from "../answer/query.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
 import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
-import { frame, Frames } from "../wire/tcp-frames.ts";
+import { frame, Frames } from "../wire/message.ts";
 import type { HandleQuery } from "./query-handler.ts";
 
 export interface BindOptions {

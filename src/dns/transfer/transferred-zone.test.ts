@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { ExternalAddressCache, LastAddresses } from "../answer/external-addresses.ts";
-import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/zone-data.ts";
+import type { ServedRecord, ZoneChange, ZoneHead } from "../rules/zone.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { recordType } from "../record/types.ts";
 import { defaultSettings } from "../rules/zone-settings.ts";

@@ -15,7 +15,7 @@ import { answerAt, minimalSet, type AnswerContext } from "../answer/answer.ts";
 import { isExternalNeeded, type ExternalQuestion } from "../answer/external-addresses.ts";
 import type { ServedNode } from "../answer/served-node.ts";
 import { ServedZones, type ServedZone } from "../answer/served-zones.ts";
-import type { ZoneChange, ZoneData } from "../answer/zone-data.ts";
+import type { ZoneChange, ZoneData } from "../rules/zone.ts";
 import { formatName, isAtOrBelow, nameKey, textKey, type NameKey } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";

@@ -26,6 +26,7 @@ import {
   xmlResponse,
   type CorsRule,
   type S3Request,
+  type BucketVerbFunction,
   type S3Response,
   type S3Service,
 } from "../s3-message.ts";
@@ -39,52 +40,41 @@ export async function readCorsRules(
   return cors === undefined ? settingsOf(bucket.name).cors : (JSON.parse(cors) as CorsRule[]);
 }
 
-export async function getBucketCors(
-  _request: S3Request,
-  bucket: Bucket,
-  service: S3Service,
-): Promise<S3Response> {
+export const getBucketCors: BucketVerbFunction = async (_request, bucket, service) => {
   const rules = await readCorsRules(bucket, service);
   if (rules.length === 0) throw new S3Error("NoSuchCORSConfiguration");
   return xmlResponse(writeCorsDocument(rules));
-}
+};
 
-export async function putBucketCors({ body }: S3Request, bucket: Bucket): Promise<S3Response> {
+export const putBucketCors: BucketVerbFunction = async ({ body }, bucket) => {
   const rules = parseCorsDocument(await body.document());
   await bucket.call({ method: "putSettings", cors: JSON.stringify(rules) });
   return emptyResponse(200);
-}
+};
 
-export async function deleteBucketCors(
-  _request: S3Request,
-  bucket: Bucket,
-  { settingsOf }: S3Service,
-): Promise<S3Response> {
+export const deleteBucketCors: BucketVerbFunction = async (_request, bucket, { settingsOf }) => {
   // An empty list, so that the rules of the configuration do not come back.
   const isConfigured = settingsOf(bucket.name).cors.length > 0;
   await bucket.call({ method: "putSettings", cors: isConfigured ? "[]" : null });
   return emptyResponse(204);
-}
+};
 
-export async function getBucketLifecycle(_request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const getBucketLifecycle: BucketVerbFunction = async (_request, bucket) => {
   const { lifecycle } = await bucket.call({ method: "getSettings" });
   if (lifecycle === undefined) throw new S3Error("NoSuchLifecycleConfiguration");
   return xmlResponse(lifecycle.text);
-}
+};
 
-export async function putBucketLifecycle({ body }: S3Request, bucket: Bucket): Promise<S3Response> {
+export const putBucketLifecycle: BucketVerbFunction = async ({ body }, bucket) => {
   const lifecycle = parseLifecycleDocument(await body.document());
   await bucket.call({ method: "putSettings", lifecycle });
   return emptyResponse(200);
-}
+};
 
-export async function deleteBucketLifecycle(
-  _request: S3Request,
-  bucket: Bucket,
-): Promise<S3Response> {
+export const deleteBucketLifecycle: BucketVerbFunction = async (_request, bucket) => {
   await bucket.call({ method: "putSettings", lifecycle: null });
   return emptyResponse(204);
-}
+};
 
 /** AWS's limit. */
 const corsRulesMax = 100;

@@ -1,6 +1,5 @@
 /** Verbs about buckets, and settings that are the same for every bucket. */
 import { writeXml } from "../../http/xml.ts";
-import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   emptyResponse,
@@ -9,6 +8,7 @@ import {
   wholeParameter,
   xmlResponse,
   type S3Request,
+  type BucketVerbFunction,
   type S3Response,
   type S3Service,
 } from "../s3-message.ts";
@@ -55,22 +55,18 @@ export async function createBucket(
   return emptyResponse(200, { location: `/${bucketName}` });
 }
 
-export async function deleteBucket(
-  { bucketName }: S3Request,
-  _bucket: Bucket,
-  { store }: S3Service,
-): Promise<S3Response> {
+export const deleteBucket: BucketVerbFunction = async ({ bucketName }, _bucket, { store }) => {
   await store.delete(bucketName);
   return emptyResponse(204);
-}
+};
 
 /** A verb has a bucket only if the bucket exists. */
-export async function headBucket(): Promise<S3Response> {
+export const headBucket: BucketVerbFunction = async () => {
   return emptyResponse(200, { "x-amz-bucket-region": "auto" });
-}
+};
 
 /** Deviation: buckets have no location, so the answer is the region of all buckets. */
-export async function getBucketLocation({ parameters }: S3Request): Promise<S3Response> {
+export const getBucketLocation: BucketVerbFunction = async ({ parameters }) => {
   const unknown = Array.from(parameters.keys()).find(
     (name) => name !== "location" && !isGeneralParameter(name),
   );
@@ -81,10 +77,10 @@ export async function getBucketLocation({ parameters }: S3Request): Promise<S3Re
     );
   }
   return xmlResponse(writeXml("LocationConstraint", "auto"));
-}
+};
 
 /** The deployed service encrypts everything in one way, and says so for every bucket. */
-export async function getBucketEncryption(): Promise<S3Response> {
+export const getBucketEncryption: BucketVerbFunction = async () => {
   return xmlResponse(
     writeXml("ServerSideEncryptionConfiguration", {
       Rule: {
@@ -93,23 +89,23 @@ export async function getBucketEncryption(): Promise<S3Response> {
       },
     }),
   );
-}
+};
 
 /** No bucket has versions: the configuration has no status. */
-export async function getBucketVersioning(): Promise<S3Response> {
+export const getBucketVersioning: BucketVerbFunction = async () => {
   return xmlResponse(writeXml("VersioningConfiguration", {}));
-}
+};
 
 // Settings that no bucket has, and whose absence clients ask for.
 
-export async function getBucketTagging(): Promise<S3Response> {
+export const getBucketTagging: BucketVerbFunction = async () => {
   throw new S3Error("NoSuchTagSet");
-}
+};
 
-export async function getObjectLockConfiguration(): Promise<S3Response> {
+export const getObjectLockConfiguration: BucketVerbFunction = async () => {
   throw new S3Error("ObjectLockConfigurationNotFoundError");
-}
+};
 
-export async function getBucketReplication(): Promise<S3Response> {
+export const getBucketReplication: BucketVerbFunction = async () => {
   throw new S3Error("ReplicationConfigurationNotFoundError");
-}
+};

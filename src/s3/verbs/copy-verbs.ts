@@ -19,21 +19,22 @@ import {
   parsePartNumber,
 } from "../condition-headers.ts";
 import { S3Error } from "../s3-errors.ts";
-import { xmlResponse, type S3Request, type S3Response, type S3Service } from "../s3-message.ts";
+import {
+  xmlResponse,
+  type S3Request,
+  type BucketVerbFunction,
+  type S3Service,
+} from "../s3-message.ts";
 import {
   customerKeyHeaders,
   parseCustomerKey,
   parseDescription,
-  parseSourceKey,
+  sourceKeyPrefix,
 } from "../object-headers.ts";
 import { uploadOf } from "./multipart-verbs.ts";
 import { close, requireKeyOf } from "./object-verbs.ts";
 
-export async function copyObject(
-  request: S3Request,
-  bucket: Bucket,
-  service: S3Service,
-): Promise<S3Response> {
+export const copyObject: BucketVerbFunction = async (request, bucket, service) => {
   const { key, headers } = request;
   const directive = headers.get("x-amz-metadata-directive") ?? "COPY";
   if (directive !== "COPY" && directive !== "REPLACE" && directive !== "MERGE") {
@@ -59,7 +60,7 @@ export async function copyObject(
     }),
     customerKeyHeaders(object),
   );
-}
+};
 
 /** The storage class is never that of the source: a copy is a new object. */
 function describeCopy(
@@ -76,11 +77,7 @@ function describeCopy(
   };
 }
 
-export async function uploadPartCopy(
-  request: S3Request,
-  bucket: Bucket,
-  service: S3Service,
-): Promise<S3Response> {
+export const uploadPartCopy: BucketVerbFunction = async (request, bucket, service) => {
   const { headers } = request;
   const partNumber = parsePartNumber(request.parameters);
   const header = headers.get("x-amz-copy-source-range");
@@ -113,7 +110,7 @@ export async function uploadPartCopy(
     }),
     customerKeyHeaders(customerKey),
   );
-}
+};
 
 /** @throws S3Error when there is no such object, or when its conditions do not hold */
 async function openSource(
@@ -123,7 +120,7 @@ async function openSource(
 ): Promise<FoundObject> {
   // Routes lead here only if there is a source.
   const { bucketName, key } = parseCopySource(headers.get("x-amz-copy-source") as string);
-  const customerKey = parseSourceKey(headers);
+  const customerKey = parseCustomerKey(headers, sourceKeyPrefix);
   const bucket = await store.find(bucketName);
   if (bucket === null) throw new S3Error("NoSuchBucket");
   const opened = await bucket.get({ key, ...options });

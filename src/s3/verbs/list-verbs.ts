@@ -10,10 +10,10 @@ import { decodeObjects, allChecksums } from "../../store/core/object.ts";
 import type { ListRequest, ObjectRecord } from "../../store/core/operations.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
-import { owner, xmlResponse, type S3Request, type S3Response } from "../s3-message.ts";
+import { owner, xmlResponse, type S3Request, type BucketVerbFunction } from "../s3-message.ts";
 import { storageClassName } from "../object-headers.ts";
 
-export async function listObjects(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const listObjects: BucketVerbFunction = async (request, bucket) => {
   const { parameters } = request;
   const marker = parameters.get("marker") ?? "";
   const options = parseOptions(parameters);
@@ -28,9 +28,9 @@ export async function listObjects(request: S3Request, bucket: Bucket): Promise<S
       NextMarker: page.isTruncated && page.last !== undefined ? encode(page.last) : undefined,
     }),
   );
-}
+};
 
-export async function listObjectsV2(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const listObjectsV2: BucketVerbFunction = async (request, bucket) => {
   const { parameters } = request;
   const token = parameters.get("continuation-token");
   const startAfter = parameters.get("start-after");
@@ -53,10 +53,10 @@ export async function listObjectsV2(request: S3Request, bucket: Bucket): Promise
       KeyCount: page.objects.length + page.prefixes.length,
     }),
   );
-}
+};
 
 /** Every object has one version. Deviation: the deployed service does not implement this. */
-export async function listObjectVersions(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const listObjectVersions: BucketVerbFunction = async (request, bucket) => {
   const { parameters } = request;
   const marker = parameters.get("key-marker") ?? "";
   const options = parseOptions(parameters);
@@ -78,7 +78,7 @@ export async function listObjectVersions(request: S3Request, bucket: Bucket): Pr
       NextVersionIdMarker: next === undefined ? undefined : "null",
     }),
   );
-}
+};
 
 type Encode = (text: string) => string;
 

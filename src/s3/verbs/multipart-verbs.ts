@@ -26,7 +26,6 @@ import { listLimitMax, partNumberMax } from "../../store/core/limits.ts";
 import type { CompletedPart } from "../../store/core/multipart.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
-import type { Bucket } from "../../store/node/bucket.ts";
 import { parseChecksumHeader, receiveContent } from "../request-body.ts";
 import { parseConditions, parsePartNumber } from "../condition-headers.ts";
 import { S3Error } from "../s3-errors.ts";
@@ -37,7 +36,7 @@ import {
   wholeParameter,
   xmlResponse,
   type S3Request,
-  type S3Response,
+  type BucketVerbFunction,
 } from "../s3-message.ts";
 import {
   customerKeyHeaders,
@@ -52,10 +51,10 @@ export function uploadOf({ key, parameters }: S3Request): { key: string; uploadI
   return { key, uploadId: parameters.get("uploadId") as string };
 }
 
-export async function createMultipartUpload(
-  { bucketName, key, headers }: S3Request,
-  bucket: Bucket,
-): Promise<S3Response> {
+export const createMultipartUpload: BucketVerbFunction = async (
+  { bucketName, key, headers },
+  bucket,
+) => {
   const checksum = parseUploadChecksum(headers);
   const description = parseDescription(headers);
   const { uploadId } = await bucket.call({
@@ -79,7 +78,7 @@ export async function createMultipartUpload(
       ...(checksumType !== undefined && { "x-amz-checksum-type": checksumTypeName(checksumType) }),
     },
   );
-}
+};
 
 const checksumTypes: readonly ChecksumType[] = ["composite", "full object"];
 
@@ -106,7 +105,7 @@ export function parseUploadChecksum(headers: S3Request["headers"]): UploadChecks
   return resolveUploadChecksum({ checksumAlgorithm, checksumType });
 }
 
-export async function uploadPart(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const uploadPart: BucketVerbFunction = async (request, bucket) => {
   const partNumber = parsePartNumber(request.parameters);
   const customerKey = parseCustomerKey(request.headers);
   const received = await receiveContent(bucket, request.body);
@@ -119,12 +118,9 @@ export async function uploadPart(request: S3Request, bucket: Bucket): Promise<S3
   });
   const { "x-amz-checksum-type": _type, ...headers } = checksumHeaders(received.content.checksums);
   return emptyResponse(200, { etag: `"${etag}"`, ...headers, ...customerKeyHeaders(customerKey) });
-}
+};
 
-export async function completeMultipartUpload(
-  request: S3Request,
-  bucket: Bucket,
-): Promise<S3Response> {
+export const completeMultipartUpload: BucketVerbFunction = async (request, bucket) => {
   const { bucketName, key, headers, body, bucketUrl } = request;
   const onlyIf = parseConditions(headers);
   const checksum = parseChecksumHeader(headers);
@@ -154,7 +150,7 @@ export async function completeMultipartUpload(
       ChecksumType: hasChecksums ? checksumTypeName(typeOf(checksums)) : undefined,
     }),
   );
-}
+};
 
 function parseObjectSize(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -180,15 +176,12 @@ function parseChecksums(element: XmlElement): Checksums | undefined {
   return Object.fromEntries(given.map(({ algorithm, hex }) => [algorithm, hex]));
 }
 
-export async function abortMultipartUpload(
-  request: S3Request,
-  bucket: Bucket,
-): Promise<S3Response> {
+export const abortMultipartUpload: BucketVerbFunction = async (request, bucket) => {
   await bucket.call({ method: "abortUpload", ...uploadOf(request) });
   return emptyResponse(204);
-}
+};
 
-export async function listParts(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const listParts: BucketVerbFunction = async (request, bucket) => {
   const maxParts = wholeParameter(request, "max-parts", listLimitMax);
   const afterPartNumber = wholeParameter(request, "part-number-marker", partNumberMax, 0);
   const reference = uploadOf(request);
@@ -217,12 +210,9 @@ export async function listParts(request: S3Request, bucket: Bucket): Promise<S3R
       ...uploadElements(upload),
     }),
   );
-}
+};
 
-export async function listMultipartUploads(
-  request: S3Request,
-  bucket: Bucket,
-): Promise<S3Response> {
+export const listMultipartUploads: BucketVerbFunction = async (request, bucket) => {
   const { parameters } = request;
   const prefix = parameters.get("prefix") ?? "";
   const delimiter = parameters.get("delimiter") ?? "";
@@ -259,7 +249,7 @@ export async function listMultipartUploads(
       CommonPrefixes: page.prefixes.map((each) => ({ Prefix: encode(each) })),
     }),
   );
-}
+};
 
 function uploadElements(
   upload: UploadChecksum & { readonly storageClass: StorageClass },

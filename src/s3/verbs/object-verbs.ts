@@ -30,7 +30,7 @@ import {
   parseDocument,
   xmlResponse,
   type S3Request,
-  type S3Response,
+  type BucketVerbFunction,
 } from "../s3-message.ts";
 import {
   customerKeyHeaders,
@@ -41,7 +41,7 @@ import {
   type ShownObject,
 } from "../object-headers.ts";
 
-export async function putObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const putObject: BucketVerbFunction = async (request, bucket) => {
   const { key, headers, body } = request;
   const description = parseDescription(headers);
   const onlyIf = parseConditions(headers);
@@ -57,9 +57,9 @@ export async function putObject(request: S3Request, bucket: Bucket): Promise<S3R
     ...checksumHeaders(allChecksums(object)),
     ...customerKeyHeaders(object),
   });
-}
+};
 
-export async function getObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const getObject: BucketVerbFunction = async (request, bucket) => {
   const { key, headers, parameters } = request;
   requireOnlyVersion(parameters.get("versionId"));
   const onlyIf = parseConditions(headers);
@@ -76,7 +76,7 @@ export async function getObject(request: S3Request, bucket: Bucket): Promise<S3R
   // Only a read with conditions fails in this way.
   if (failedStatus(onlyIf ?? {}, opened.object) === 412) throw new S3Error("PreconditionFailed");
   return notModified(opened.object);
-}
+};
 
 /**
  * Opens the range of the request. The bucket decides about `If-Range` when it reads the object, so the
@@ -132,7 +132,7 @@ function requestedPart({ headers, parameters }: S3Request): number | undefined {
   return parsePartNumber(parameters);
 }
 
-export async function headObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const headObject: BucketVerbFunction = async (request, bucket) => {
   requireOnlyVersion(request.parameters.get("versionId"));
   const customerKey = parseCustomerKey(request.headers);
   const found = await findObject(request, bucket);
@@ -144,7 +144,7 @@ export async function headObject(request: S3Request, bucket: Bucket): Promise<S3
   }
   if (failedStatus(onlyIf, found.object) === 412) throw new S3Error("PreconditionFailed");
   return notModified(found.object);
-}
+};
 
 async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObject | null> {
   const { key, headers } = request;
@@ -164,12 +164,12 @@ async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObje
   return { object, range: resolveRange(range, object.size), isPartial: range !== undefined };
 }
 
-export async function deleteObject(request: S3Request, bucket: Bucket): Promise<S3Response> {
+export const deleteObject: BucketVerbFunction = async (request, bucket) => {
   requireOnlyVersion(request.parameters.get("versionId"));
   const onlyIf = parseConditions(request.headers);
   await bucket.call({ method: "delete", keys: [request.key], onlyIf });
   return emptyResponse(204);
-}
+};
 
 interface NamedObject {
   readonly key: string;
@@ -178,7 +178,7 @@ interface NamedObject {
   readonly etag: string | null;
 }
 
-export async function deleteObjects({ body }: S3Request, bucket: Bucket): Promise<S3Response> {
+export const deleteObjects: BucketVerbFunction = async ({ body }, bucket) => {
   const objects = parseNamedObjects(parseDocument(await body.document(), "Delete"));
   const errors = new Map<NamedObject, XmlElements>();
   const plain: NamedObject[] = [];
@@ -202,7 +202,7 @@ export async function deleteObjects({ body }: S3Request, bucket: Bucket): Promis
       Error: [...errors.values()],
     }),
   );
-}
+};
 
 function parseNamedObjects(root: XmlElement): NamedObject[] {
   const objects = childrenOf(root, "Object").map((element) => ({

@@ -13,7 +13,7 @@ import {
   isExternalNeeded,
 } from "../../../src/dns/answer/external-addresses.ts";
 import { formatData, typeCode, typeName } from "../../../src/dns/record/presentation.ts";
-import type { ServedRecord, ZoneData } from "../../../src/dns/answer/zone-data.ts";
+import type { ServedRecord, ZoneData } from "../../../src/dns/rules/zone.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 import { defaultSettings } from "../../../src/dns/rules/zone-settings.ts";
 import { parseZoneFile } from "../../../src/dns/zone-file/parse.ts";

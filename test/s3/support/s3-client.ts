@@ -4,6 +4,7 @@
  */
 import { createHash, createHmac, hash } from "node:crypto";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { RunningS3 } from "../../../dist/index.js";
 
@@ -85,6 +86,15 @@ export class S3TestClient {
     };
   }
 
+  /** A connection with the head of a request, more headers, and what the test writes after them. */
+  open(sent: Sent, more: Record<string, string>, content = ""): Socket {
+    const headers = Object.entries({ ...this.sign(sent).headers, ...more });
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const socket = connect(this.#server.port, "127.0.0.1");
+    socket.write(`${sent.method ?? "GET"} ${sent.target} HTTP/1.1\r\n${lines}\r\n${content}`);
+    return socket;
+  }
+
   /** The headers and the body of a request. */
   sign(sent: Sent): { headers: Record<string, string>; body: Buffer } {
     const { method = "GET", target, body = "", payload = sha256(body) } = sent;
@@ -127,6 +137,20 @@ export class S3TestClient {
     const content = sent.chunks?.({ key, dateText, scope, signature }) ?? body;
     return { headers, body: Buffer.from(content as Uint8Array) };
   }
+}
+
+/** What arrives until an error document or the end of the connection. */
+export async function answerOf(socket: Socket): Promise<string> {
+  let text = "";
+  try {
+    for await (const piece of socket) {
+      text += String(piece);
+      if (text.includes("</Error>")) break;
+    }
+  } catch {
+    // The server may close the connection before it has read the content.
+  }
+  return text;
 }
 
 /** A body in signed chunks, with a signed trailer where there is one. */

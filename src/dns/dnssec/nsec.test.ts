@@ -4,7 +4,7 @@ import { nameArbitrary } from "../../../test/dns/support/name-arbitrary.ts";
 import { encodeName, formatName, nameWireBytesMax, isAtOrBelow, nameKey } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
-import { compareNames } from "./signature.ts";
+import { canonicalName, compareOctets } from "./signature.ts";
 import { nextName, nextSibling, nsecSet, decodeTypeBitmap, encodeTypeBitmap } from "./nsec.ts";
 
 function readNsec(data: Uint8Array) {
@@ -99,3 +99,25 @@ describe("type bitmaps", () => {
     );
   });
 });
+
+/** The order of RFC 4034 section 6.1: label by label from the root, in lower case. */
+function compareNames(one: Uint8Array, other: Uint8Array): number {
+  const labelsOfOne = labelsFromRoot(one);
+  const labelsOfOther = labelsFromRoot(other);
+  for (const [index, label] of labelsOfOne.entries()) {
+    const against = labelsOfOther[index];
+    if (against === undefined) return 1;
+    const order = compareOctets(label, against);
+    if (order !== 0) return order;
+  }
+  return labelsOfOne.length - labelsOfOther.length;
+}
+
+function labelsFromRoot(name: Uint8Array): Uint8Array[] {
+  const canonical = canonicalName(name);
+  const labels: Uint8Array[] = [];
+  for (let at = 0; canonical[at]! > 0; at += canonical[at]! + 1) {
+    labels.unshift(canonical.subarray(at + 1, at + 1 + canonical[at]!));
+  }
+  return labels;
+}

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { firstSerial, isLaterSerial, nextSerial } from "../wire/numbers.ts";
+import { firstSerial, isLaterSerial, nextSerial } from "./numbers.ts";
 
 test("nextSerial() is always later, also at the end of the range", () => {
   expect(nextSerial(2 ** 32 - 1)).toBe(0);
