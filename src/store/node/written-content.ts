@@ -288,14 +288,9 @@ class NewFile {
 /** In a buffer of its own: the whole buffer of a view would travel. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [first, second] = pieces;
-  if (first !== undefined && second === undefined) return first;
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let offset = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, offset);
-    offset += piece.length;
-  }
-  return bytes;
+  return first !== undefined && second === undefined
+    ? first
+    : new Uint8Array(Buffer.concat(pieces));
 }
 
 /** The checksums of content that passes by in pieces. */

@@ -6,7 +6,7 @@ import { compareKeys } from "../core/key.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
 import type { Result, UploadPosition } from "../core/operations.ts";
 import type { RemoteContext } from "./remote-context.ts";
-import { listUploads } from "./remote-upload-list.ts";
+import { listUploads } from "./remote-list.ts";
 import {
   simulatedAnswer,
   simulatedContext,
