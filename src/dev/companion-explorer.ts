@@ -3,7 +3,7 @@
  * the buckets of the configuration at each request, and keeps its port while the dev server runs.
  */
 import { basename } from "node:path";
-import { packageVersion } from "../base/own-version.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { stateFolder } from "../state/folder.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";

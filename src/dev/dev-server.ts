@@ -10,7 +10,7 @@ import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { usedRemotes } from "../config/used-remotes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
-import { codeCache } from "../base/code-cache.ts";
+import { codeCache } from "../base/runtime-patches.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import {
   persistPath,
@@ -18,11 +18,10 @@ import {
   stateFolder,
   requireUsableFolder,
   requireWritableFolder,
-  storeNeeds,
 } from "../state/folder.ts";
+import { storeNeeds, endLeftRuntimes } from "../store/node/store-owner.ts";
 import { UserError } from "../base/user-error.ts";
 import { usedBuckets } from "../explorer/server/project-buckets.ts";
-import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { CompanionConditions } from "./companion-conditions.ts";
 import { CompanionExplorer } from "./companion-explorer.ts";

@@ -8,7 +8,7 @@
  * source is saved, and after a crash of either runtime both start again. Starts, updates and
  * restarts run one after the other.
  */
-import { endedRuntimesOutput, watchCrashes } from "../base/child-processes.ts";
+import { endedRuntimesOutput, watchCrashes } from "../base/runtime-patches.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import {
   WranglerDevServer,

@@ -1,6 +1,6 @@
 /** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
 import { emitKeypressEvents, type Key } from "node:readline";
-import { ChildProcesses } from "../base/child-processes.ts";
+import { ChildProcesses } from "../base/runtime-patches.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { startDevServer, type DevServer } from "./dev-server.ts";
 import { devKeys, pressKey, renderKeys, type KeyBinding } from "./dev-keys.ts";

@@ -14,7 +14,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
 import { hasRuntimeSockets } from "../state/sockets.ts";
 import { newRunId } from "../state/runs.ts";
-import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
+import { keepRuntimeFilesPrivate } from "../base/runtime-patches.ts";
 import { callingMiniflare, nodeProxy } from "../base/miniflare.ts";
 import { ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";

@@ -3,6 +3,7 @@
  * end: always as a client (`dns/server/zones-owner.ts`). The zones are never in the runtime of the
  * script, because a reload would interrupt DNS for all processes.
  */
+import { RunRecords } from "../state/runs.ts";
 import { isDeepStrictEqual } from "node:util";
 import { reserveSocket } from "../state/sockets.ts";
 import type { Succession } from "../state/succession.ts";
@@ -10,11 +11,10 @@ import { requireUsableFolder } from "../state/folder.ts";
 import {
   apiSocketPath,
   zonesNeeds,
-  zonesRuns,
   type Zones,
   type ZonesOwner,
 } from "../dns/server/zones-owner.ts";
-import { succeedZonesOwner } from "../dns/server/zones-successor.ts";
+import { succeedZonesOwner } from "../dns/server/zones-connection.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
 
 interface DnsRun extends MiniflareRun {
@@ -34,7 +34,7 @@ export class DnsUse {
     this.#zones = zones;
     this.#runs = new MiniflareRuns({
       plugin: "dns",
-      records: zonesRuns(zones.folder),
+      records: new RunRecords(zones.folder),
       previous: previous && previous.#runs,
       onEnd: () => this.#end(loopbackPort),
     });

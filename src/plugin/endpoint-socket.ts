@@ -11,7 +11,7 @@ import {
   bucketsWorkerName,
   endpointEntrypoint as entrypoint,
 } from "../store/node/bucket-services.ts";
-import { endpointPath } from "../store/node/store-owner.ts";
+import { endpointPath } from "../store/node/endpoint-connection.ts";
 
 /** Adds the socket of a run to a script's sockets: Miniflare may read the same options twice. */
 export function openEndpointSocket(

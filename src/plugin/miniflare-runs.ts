@@ -6,7 +6,7 @@
  * this process, and for which no other services were asked, was the last.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { observeRuntimesAt } from "../base/child-processes.ts";
+import { observeRuntimesAt } from "../base/runtime-patches.ts";
 import { isListening } from "../base/ports.ts";
 import { markChildren, type ProcessIdentity } from "../base/processes.ts";
 import type { RunRecords } from "../state/runs.ts";

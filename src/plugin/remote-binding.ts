@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding, Worker_Module } from "miniflare";
 import { callingMiniflare } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import { removeLeftFolders } from "../base/process-folders.ts";
+import { removeLeftFolders } from "../base/processes.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { remotePlace, type ProjectRemote } from "../config/remotes.ts";
 import type { BucketSettings } from "../store/core/operations.ts";

@@ -10,7 +10,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { hasRuntimeSockets } from "../state/sockets.ts";
-import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
+import { keepRuntimeFilesPrivate } from "../base/runtime-patches.ts";
 import { newRunId } from "../state/runs.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";

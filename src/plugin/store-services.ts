@@ -2,12 +2,15 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
+import { RunRecords } from "../state/runs.ts";
 import { dirname, join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
 import { hasRuntimeSockets } from "../state/sockets.ts";
 import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import { fullDeviceText, requireUsableFolder, storeNeeds } from "../state/folder.ts";
+import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";
+import { storeNeeds } from "../store/node/store-owner.ts";
+import { endpointPath } from "../store/node/endpoint-connection.ts";
 import { bucketFolder } from "../store/core/content.ts";
 import {
   bucketClass,
@@ -18,7 +21,6 @@ import {
   runBindings,
 } from "../store/node/bucket-services.ts";
 import { removePartialFiles } from "../store/node/store-files.ts";
-import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
 import { closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
 import { StoreUse } from "./store-use.ts";
 
@@ -66,7 +68,7 @@ export async function storeServices(
   }
   // Only this runtime uses a temporary folder.
   if (persistPath === undefined) {
-    storeRuns(folder).write(runId);
+    new RunRecords(folder).write(runId);
     return [...shared, ownerService(bindings)];
   }
   const use = await StoreUse.begin({ persistPath, folder }, { runId, loopbackHost, loopbackPort });

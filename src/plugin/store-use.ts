@@ -2,13 +2,13 @@
  * How a Miniflare uses the store in a folder: as the owner or as a client
  * (`store/node/store-owner.ts`), from its first runtime to its end.
  */
+import { RunRecords } from "../state/runs.ts";
 import type { FolderOwner } from "../state/owner.ts";
 import type { Succession } from "../state/succession.ts";
 import type { Bucket } from "../store/node/bucket.ts";
 import { LocalBuckets } from "../store/node/local-bucket.ts";
 import { openBuckets } from "../store/node/endpoint-client.ts";
-import { claimStore, storeRuns } from "../store/node/store-owner.ts";
-import { succeedStoreOwner } from "../store/node/store-successor.ts";
+import { claimStore, succeedStoreOwner } from "../store/node/store-owner.ts";
 import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
 import { S3Endpoint, type S3Access, type S3EndpointOptions } from "./s3-endpoint.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
@@ -41,7 +41,7 @@ export class StoreUse {
     this.#store = store;
     this.#runs = new MiniflareRuns({
       plugin: "store",
-      records: storeRuns(store.folder),
+      records: new RunRecords(store.folder),
       previous: previous && previous.#runs,
       onStart: (runtime) => this.#owner?.recordRuntime(runtime),
       onListen(socketName, runId) {

@@ -7,15 +7,17 @@
  * bindings. The store applies the faults of buckets (`store/core/fault.ts`). The errors are those of
  * the deployed service.
  */
-import { toMilliseconds, type Duration } from "../base/duration.ts";
+import { toMilliseconds, type Duration } from "../base/format.ts";
 import {
   FaultSchedule,
   timingFields,
   toScheduleOptions,
   type FaultTiming,
+  matchesPattern,
+  toPlainPattern,
+  type TextPattern,
 } from "../base/fault-schedule.ts";
 import { nearest } from "../base/nearest.ts";
-import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
 import { connectionLost } from "../store/client/failure.ts";
 import { checkFields, failEffect, showFault, type UnusedFault } from "../store/core/fault.ts";
 import {

@@ -3,10 +3,10 @@ import { DurableObject } from "cloudflare:workers";
 import { encodeHex } from "../../src/base/hex.ts";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import type { Account } from "../../src/dns/rules/zone.ts";
 import { describePage, type ZoneQuery } from "../../src/dns/rules/list-query.ts";
-import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
+import { applyZonePatch, describeZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
 import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
+import { outcomeTable, RequestOutcomes } from "../../src/state/outcomes.ts";
 import {
   indexName,
   replyToError,
@@ -16,13 +16,12 @@ import {
   type ObjectReply,
   type ZoneFinder,
 } from "./object-call.ts";
-import { StoredReplies } from "./stored-replies.ts";
 import type { UndoneZone } from "./zone-database.ts";
 import { announceSigner } from "./zone-dnssec.ts";
 import { zoneObject } from "./zone-object.ts";
 import { composeZoneWhere } from "./zone-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
-import { ObjectDisk } from "./zones-disk.ts";
+import { watchDatabase } from "./zones-disk.ts";
 
 type Row = { zone: string };
 
@@ -34,15 +33,15 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
-  readonly #replies: StoredReplies;
-  readonly #disk: ObjectDisk;
+  readonly #replies: RequestOutcomes;
+  readonly #confirmDisk: () => Promise<void>;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
-    this.#disk = new ObjectDisk(ctx, env, "IndexObject");
+    this.#confirmDisk = watchDatabase(ctx, env, "IndexObject");
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
@@ -52,8 +51,8 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     this.#sql.exec(
       "CREATE TABLE IF NOT EXISTS serials (name TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID",
     );
-    this.#replies = new StoredReplies(this.#sql);
-    this.#replies.createTables();
+    this.#sql.exec(outcomeTable);
+    this.#replies = new RequestOutcomes(this.#sql);
     this.#journal = new ObjectJournal(this.#sql, null);
   }
 
@@ -147,14 +146,14 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   async #reply(work: () => Promise<string>): Promise<ObjectReply> {
     try {
       const json = await work();
-      await this.#disk.confirm();
+      await this.#confirmDisk();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
     }
   }
 
-  /** @param requestId of a request that may be repeated (`stored-replies.ts`) */
+  /** @param requestId of a request that may be repeated (`state/outcomes.ts`) */
   #write(requestId: string | null, work: () => unknown): string {
     this.#journal.enter();
     return this.ctx.storage.transactionSync(() => {

@@ -19,10 +19,7 @@ import {
   type ListQuery,
   type ScanRows,
 } from "../core/list-page.ts";
-import { StoreError, type Method } from "../core/errors.ts";
-import { validateMetadata } from "../core/metadata.ts";
-import { validateKey } from "../core/key.ts";
-import { deleteKeysMax, listPageBytesMax } from "../core/limits.ts";
+import { type Method, StoreError } from "../core/errors.ts";
 import { decodeObject } from "../core/object.ts";
 import {
   type Operation,
@@ -34,12 +31,15 @@ import {
   isStored,
   needTransaction,
 } from "../core/operations.ts";
+import { RequestOutcomes } from "../../state/outcomes.ts";
 import { ContentTable, ReleasedFiles } from "./contents.ts";
+import { validateMetadata } from "../core/metadata.ts";
+import { validateKey } from "../core/key.ts";
+import { deleteKeysMax, listPageBytesMax } from "../core/limits.ts";
 import { openTables } from "./migration.ts";
 import { MultipartUploads } from "./uploads.ts";
 import { ObjectRepository, newVersion, type BucketPlatform } from "./objects.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
-import { RequestTable } from "./request-table.ts";
 import { isEmpty, SettingsTable } from "./schema.ts";
 
 export class Bucket {
@@ -50,7 +50,7 @@ export class Bucket {
   readonly #contents: ContentTable;
   readonly #objects: ObjectRepository;
   readonly #uploads: MultipartUploads;
-  readonly #requests: RequestTable;
+  readonly #requests: RequestOutcomes;
   readonly #settings: SettingsTable;
   readonly releasedFiles: ReleasedFiles;
 
@@ -67,7 +67,7 @@ export class Bucket {
     );
     this.#settings = new SettingsTable(storage.sql);
     this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects, this.#settings);
-    this.#requests = new RequestTable(storage.sql);
+    this.#requests = new RequestOutcomes(storage.sql);
   }
 
   /**
@@ -89,11 +89,11 @@ export class Bucket {
       const attemptOne = (operation: Operation): Outcome =>
         refused?.outcomeOf(operation) ?? this.#attempt(operation);
       if (!isOnce) return operations.map(attemptOne);
-      const first = this.#requests.find(requestId);
-      isRepeated = first !== null;
-      return first === null
-        ? this.#attemptOnce(operations, requestId, attemptOne)
-        : operations.map((operation, index) => first[index] ?? this.#attempt(operation));
+      const known = this.#requests.find(requestId);
+      isRepeated = known !== null;
+      if (known === null) return this.#attemptOnce(operations, requestId, attemptOne);
+      const first = JSON.parse(known) as (Outcome | null)[];
+      return operations.map((operation, index) => first[index] ?? this.#attempt(operation));
     };
     try {
       const isTransaction = isOnce || needTransaction(operations);
@@ -123,7 +123,7 @@ export class Bucket {
     const ofWrites = operations.map((operation, index) =>
       isRead(operation) ? null : (outcomes[index] as Outcome),
     );
-    this.#requests.add(requestId, ofWrites, Date.now());
+    this.#requests.add(requestId, JSON.stringify(ofWrites));
     return outcomes;
   }
 
@@ -221,7 +221,7 @@ export class Bucket {
     return this.#contents.namesFiles();
   }
 
-  get requests(): RequestTable {
+  get requests(): RequestOutcomes {
     return this.#requests;
   }
 

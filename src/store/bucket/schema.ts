@@ -23,20 +23,14 @@
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
+import { outcomeTable } from "../../state/outcomes.ts";
+import { formatVersion, StoreError } from "../core/errors.ts";
 import { RowSeals } from "../core/row-seal.ts";
-import { StoreError, formatVersion } from "../core/errors.ts";
 import type { AbortRule } from "../core/multipart.ts";
 import type { Request, StoredSettings } from "../core/operations.ts";
 
-/** Since format 3 (`request-table.ts`). */
-export const requestStatements = [
-  `CREATE TABLE IF NOT EXISTS requests (
-    sequence INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    outcomes TEXT NOT NULL,
-    time INTEGER NOT NULL
-  ) STRICT`,
-];
+/** Since format 3 (`state/outcomes.ts`). */
+export const requestStatements = [outcomeTable];
 
 /** Since format 4 (`settings-table.ts`). */
 export const settingsStatements = [

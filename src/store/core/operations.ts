@@ -4,7 +4,7 @@
  * Every client of a bucket uses this interface: the binding, Node, the command line. Operations
  * travel over RPC in batches, so requests and results hold only what structured cloning carries.
  */
-import type { DiskProblem } from "../../state/disk.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
 import type { Checksums, ExpectedChecksum, Hashes, UploadChecksum } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";

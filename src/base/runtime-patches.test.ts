@@ -1,9 +1,93 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { expect, it, onTestFinished, beforeEach, describe } from "vitest";
+import { watchCrashes, CodeCache } from "./runtime-patches.ts";
+import { loopbackArgument } from "./processes.ts";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { CodeCache } from "./code-cache.ts";
+
+/** A process that looks like a runtime of Miniflare, and has ended by an interrupt of another process. */
+async function interruptedRuntime() {
+  const crash = Promise.withResolvers<{ signal: string; tell: () => void }>();
+  const endWatch = watchCrashes((signal, tell) => crash.resolve({ signal, tell }));
+  onTestFinished(endWatch);
+  const wait = "setInterval(() => {}, 1000)";
+  const runtime = spawn(process.execPath, ["-e", wait, "--", `${loopbackArgument}localhost:1`], {
+    stdio: "ignore",
+  });
+  onTestFinished(() => void runtime.kill("SIGKILL"));
+  await once(runtime, "spawn");
+  const told = recordExits(runtime);
+  process.kill(runtime.pid as number, "SIGINT");
+  return { runtime, told, ...(await crash.promise) };
+}
+
+function recordExits(child: ChildProcess): unknown[] {
+  const told: unknown[] = [];
+  child.on("exit", (_, signal) => told.push(signal));
+  return told;
+}
+
+it("tells Miniflare of an end by a signal once, when the watcher says so", async () => {
+  const { told, signal, tell } = await interruptedRuntime();
+  expect(signal).toBe("SIGINT");
+  await new Promise(setImmediate);
+  expect(told).toEqual([]);
+  tell();
+  tell();
+  expect(told).toEqual(["SIGINT"]);
+});
+
+it("tells Miniflare of the end when Miniflare stops the runtime", async () => {
+  const { runtime, told, tell } = await interruptedRuntime();
+  const exited = once(runtime, "exit");
+  expect(told).toEqual([]);
+  runtime.kill("SIGKILL");
+  await exited;
+  tell();
+  expect(told).toEqual(["SIGINT"]);
+});
+
+const patchesUrl = new URL("./runtime-patches.ts", import.meta.url).href;
+
+/** What a program prints that uses the patches in the main thread of a process. */
+function runProgram(program: string): string {
+  const script = `import * as patches from ${JSON.stringify(patchesUrl)};\n${program}`;
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module-typescript", "-e", script],
+    { encoding: "utf8" },
+  );
+  return stdout + stderr;
+}
+
+it.skipIf(process.platform === "win32")(
+  "keepRuntimeFilesPrivate() gives a runtime a private umask, and no other process",
+  () => {
+    const printed = runProgram(`
+      import { spawn } from "node:child_process";
+      import { once } from "node:events";
+      process.umask(0o022);
+      patches.keepRuntimeFilesPrivate();
+      for (const argument of ["${loopbackArgument}localhost:1", "other"]) {
+        const args = ["-p", "process.umask().toString(8)", "--", argument];
+        await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
+      }
+      console.log(process.umask().toString(8));
+    `);
+    expect(printed.split("\n")).toEqual(["77", "22", "22", ""]);
+  },
+);
+
+it("loadSqlite() prints no warning, and later warnings are printed", () => {
+  const printed = runProgram(`
+    new (patches.loadSqlite().DatabaseSync)(":memory:").close();
+    process.emitWarning("later");
+  `);
+  expect(printed).toMatch(/^\(node:\d+\) Warning: later\n/);
+});
 
 const require = createRequire(import.meta.url);
 
