@@ -228,7 +228,7 @@ export function errorOf({ kind }: PlannedCall, effect: BindingFaultEffect): Erro
 }
 
 /** @throws TypeError if the kind of binding has no such error */
-export function errorMessage(
+function errorMessage(
   { kind, binding, method, keys }: PlannedCall,
   { code, text }: { readonly code?: number | undefined; readonly text?: string | undefined },
 ): string {

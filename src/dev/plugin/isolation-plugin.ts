@@ -6,15 +6,15 @@
  */
 import { mkdirSync } from "node:fs";
 import type { ParsedWorkerOptions, Plugin } from "miniflare";
-import { observeRuntimesAt } from "../base/runtime-patches.ts";
-import { nodeProxy } from "../base/miniflare.ts";
-import { UserError } from "../base/user-error.ts";
+import { observeRuntimesAt } from "../../base/runtime-patches.ts";
+import { nodeProxy } from "../../base/miniflare.ts";
+import { UserError } from "../../base/user-error.ts";
 import {
   StateFiles,
   stateFolders,
-  type StateKind,
   StateServer,
-} from "../testing/isolation/state-files.ts";
+  type StateKind,
+} from "../../testing/isolation/state-files.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 
 const pluginName = "isolation";

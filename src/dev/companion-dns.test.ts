@@ -1,8 +1,8 @@
-import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { DemandPort } from "./demand-port.ts";
 import { createServer as createHttpServer } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { DemandPort } from "./companion-dns.ts";
 
 const host = "127.0.0.1";
 

@@ -2,16 +2,14 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
-import { RunRecords } from "../state/runs.ts";
 import { dirname, join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../state/sockets.ts";
-import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
-import { makePrivateFolder } from "../base/private-files.ts";
-import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";
-import { storeNeeds } from "../store/node/store-owner.ts";
-import { endpointPath } from "../store/node/endpoint-connection.ts";
-import { bucketFolder } from "../store/core/content.ts";
+import { callingMiniflare, type MiniflareModule } from "../../base/miniflare.ts";
+import { makePrivateFolder } from "../../base/private-files.ts";
+import { fullDeviceText, requireUsableFolder } from "../../state/folder.ts";
+import { RunRecords } from "../../state/runs.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { bucketFolder } from "../../store/core/content.ts";
 import {
   bucketClass,
   bucketsModule,
@@ -19,10 +17,11 @@ import {
   diskServices,
   ownerService,
   runBindings,
-} from "../store/node/bucket-services.ts";
-import { removePartialFiles } from "../store/node/store-files.ts";
-import { closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
-import { StoreUse } from "./store-use.ts";
+} from "../../store/node/bucket-services.ts";
+import { endpointPath } from "../../store/node/endpoint-connection.ts";
+import { removePartialFiles } from "../../store/node/store-files.ts";
+import { storeNeeds } from "../../store/node/store-owner.ts";
+import { closeEndpointSocket, openEndpointSocket, StoreUse } from "./store-use.ts";
 
 /** Also the name of the store's folder below the persist path. */
 export const pluginName = "store";
@@ -112,6 +111,6 @@ function clientServices(
 }
 
 const clientModule = `
-export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "./store-buckets.js";
+export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "../../plugin/store-buckets.js";
 export default {};
 `;

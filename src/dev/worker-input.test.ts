@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { NotFoundError, UserError } from "../base/user-error.ts";
-import { requireScript } from "./require-script.ts";
+import { enterEnvironment, requireScript } from "./worker-input.ts";
 
 const here = fileURLToPath(import.meta.url);
 const project = { path: "/project/wrangler.toml", folder: "/project" };
@@ -40,4 +40,19 @@ describe("requireScript()", () => {
     expect(act).toThrow(kind);
     expect(act).toThrow(message);
   });
+});
+
+it("sets variables until the last server has stopped, and leaves those of the user", () => {
+  process.env["LEDGE_TEST_USER"] = "mine";
+  onTestFinished(() => void delete process.env["LEDGE_TEST_USER"]);
+  const leaveFirst = enterEnvironment({ LEDGE_TEST_OURS: "first", LEDGE_TEST_USER: "ours" });
+  const leaveSecond = enterEnvironment({ LEDGE_TEST_OURS: "second" });
+  expect(process.env["LEDGE_TEST_OURS"]).toBe("first");
+  expect(process.env["LEDGE_TEST_USER"]).toBe("mine");
+  leaveFirst();
+  leaveFirst();
+  expect(process.env["LEDGE_TEST_OURS"]).toBe("first");
+  leaveSecond();
+  expect(process.env["LEDGE_TEST_OURS"]).toBeUndefined();
+  expect(process.env["LEDGE_TEST_USER"]).toBe("mine");
 });

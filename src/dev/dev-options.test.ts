@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { UserError } from "../base/user-error.ts";
-import { checkOptions } from "./dev-options.ts";
-import { hasQueryFaults } from "./dev-faults.ts";
+import { checkOptions, hasQueryFaults } from "./dev-options.ts";
 
 it("hasQueryFaults() finds faults of queries among all faults", () => {
   expect(hasQueryFaults()).toBe(false);

@@ -3,12 +3,11 @@
  * it. wrangler, the vitest pool, the Vite plugin and programs that start Miniflare themselves all
  * get the same buckets and the same DNS.
  */
-import "../base/require-node.ts";
-import { activityPlugin } from "./activity-plugin.ts";
+import "../../base/require-node.ts";
 import { dnsPlugin } from "./dns-plugin.ts";
-import { exceptionsPlugin } from "./exceptions-plugin.ts";
 import { isolationPlugin } from "./isolation-plugin.ts";
 import { storePlugin } from "./store-plugin.ts";
+import { activityPlugin, exceptionsPlugin } from "./tail-plugins.ts";
 
 export const plugins = {
   store: storePlugin,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { devKeys, pressKey, renderKeys, type KeyContext } from "./dev-keys.ts";
+import { devKeys, pressKey, renderKeys, type KeyContext } from "./terminal-session.ts";
 
 const url = "http://localhost:8787";
 const plain: KeyContext = {

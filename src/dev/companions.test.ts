@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findFreePort } from "../base/ports.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
-import { CompanionS3 } from "./companion-s3.ts";
+import { CompanionS3 } from "./companions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-unit-"));
 const bucket = { binding: "PHOTOS", bucket_name: "photos" };
@@ -21,10 +21,14 @@ function configOf(table: object): ProjectConfig {
 it("CompanionS3.update() follows the port, and keeps a free port that the system has chosen", async () => {
   const keys = { access_key_id: "some-key", secret_access_key: "some-secret" };
   const other = { ...keys, secret_access_key: "other-secret" };
-  const s3 = new CompanionS3(configOf({ store_buckets: [bucket], s3: { port: 0, ...keys } }), {});
+  let config = configOf({ store_buckets: [bucket], s3: { port: 0, ...keys } });
+  const s3 = new CompanionS3(() => config, {});
   onTestFinished(() => s3.stop());
-  const update = (table: object) => s3.update(configOf({ store_buckets: [bucket], ...table }));
-  await s3.start();
+  const update = (table: object): Promise<void> => {
+    config = configOf({ store_buckets: [bucket], ...table });
+    return s3.update();
+  };
+  await s3.update();
   const first = s3.describe();
   expect(first).toMatchObject({ accessKeyId: "some-key", secretAccessKey: "some-secret" });
 

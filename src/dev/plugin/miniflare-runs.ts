@@ -6,11 +6,11 @@
  * this process, and for which no other services were asked, was the last.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { observeRuntimesAt } from "../base/runtime-patches.ts";
-import { isListening } from "../base/ports.ts";
-import { markChildren, type ProcessIdentity } from "../base/processes.ts";
-import type { RunRecords } from "../state/runs.ts";
-import { shareStartTurn } from "./start-turn.ts";
+import { isListening } from "../../base/ports.ts";
+import { markChildren, type ProcessIdentity } from "../../base/processes.ts";
+import { observeRuntimesAt } from "../../base/runtime-patches.ts";
+import { takeStartTurn } from "../../state/lock.ts";
+import type { RunRecords } from "../../state/runs.ts";
 
 export interface MiniflareRun {
   readonly runId: string;
@@ -101,5 +101,31 @@ export class MiniflareRuns {
     this.#endStart();
     this.#options.records.remove(this.#nextRunId);
     this.#options.onEnd();
+  }
+}
+
+/** By the loopback port of each Miniflare. */
+const turns = new Map<number, Promise<() => void>>();
+
+/**
+ * The turn of a Miniflare to start a runtime (`state/lock.ts`), which all its plugins share.
+ *
+ * @returns a function that ends the turn; a second call does nothing
+ */
+async function shareStartTurn(persistPath: string, loopbackPort: number): Promise<() => void> {
+  const turn = turns.get(loopbackPort) ?? takeStartTurn(persistPath);
+  turns.set(loopbackPort, turn);
+  const forget = (): void => {
+    if (turns.get(loopbackPort) === turn) turns.delete(loopbackPort);
+  };
+  try {
+    const end = await turn;
+    return () => {
+      forget();
+      end();
+    };
+  } catch (error) {
+    forget();
+    throw error;
   }
 }

@@ -9,41 +9,31 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../state/sockets.ts";
-import { keepRuntimeFilesPrivate } from "../base/runtime-patches.ts";
-import { newRunId } from "../state/runs.ts";
-import { nodeProxy } from "../base/miniflare.ts";
-import { workerdModule } from "../base/runtime.ts";
-import { UserError } from "../base/user-error.ts";
-import { parseS3Options, type ProjectS3 } from "../config/s3-table.ts";
+import { nodeProxy } from "../../base/miniflare.ts";
+import { keepRuntimeFilesPrivate } from "../../base/runtime-patches.ts";
+import { UserError } from "../../base/user-error.ts";
+import { compatibilitySettings, hasRpc, isStoreFlag } from "../../config/compatibility.ts";
+import { parseS3Options, type ProjectS3 } from "../../config/s3-table.ts";
 import {
   parseBucketOptions,
   twoPlacesProblem,
   type BucketOptions,
-} from "../config/store-buckets.ts";
-import type { BucketSettings } from "../store/core/operations.ts";
-import { StoreBucket } from "../store/binding/store-bucket.ts";
-import { directCalls, nodeBinding } from "../store/node/node-binding.ts";
-import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
-import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
-import { remoteBinding, remoteModules, remoteServices } from "./remote-binding.ts";
-import type { S3Access } from "./s3-endpoint.ts";
+} from "../../config/store-buckets.ts";
+import { newRunId } from "../../state/runs.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { StoreBucket } from "../../store/binding/store-bucket.ts";
+import type { BucketSettings } from "../../store/core/operations.ts";
+import { bucketsService, clientBindings } from "../../store/node/bucket-services.ts";
+import { directCalls, nodeBinding } from "../../store/node/node-binding.ts";
+import {
+  bindingModuleName,
+  bindingModules,
+  pluginBindings,
+  type PluginBinding,
+} from "./plugin-bindings.ts";
+import { remoteBinding, remoteServices } from "./remote-binding.ts";
 import { pluginName, storeServices, type ControlOptions } from "./store-services.ts";
-import { bucketsService, clientBindings } from "../store/node/bucket-services.ts";
-import { StoreUse } from "./store-use.ts";
-
-const bindingModule = "ledge-internal:store-binding";
-const observedModule = "ledge-internal:store-binding-observed";
-
-/**
- * The binding of a script that the explorer observes. A module of its own, because it needs a module of
- * the runtime that earlier versions of workerd do not have, and workerd loads it only if a binding names it.
- */
-const observedSource = `
-import tracing from "cloudflare-internal:tracing";
-import createBinding from "${bindingModule}";
-export default (inner) => createBinding(inner, tracing);
-`;
+import { StoreUse, type S3Access } from "./store-use.ts";
 
 export const storePlugin: Plugin = {
   bindingTypeDescription: "Store bucket",
@@ -56,9 +46,11 @@ export const storePlugin: Plugin = {
     return [
       {
         modules: [
-          { name: bindingModule, internal: true, esModule: workerdModule("store-binding") },
-          { name: observedModule, internal: true, esModule: observedSource },
-          ...(options.flatMap(boundBuckets).some(isRemote) ? remoteModules() : []),
+          ...bindingModules("store-binding"),
+          // Only runs with remote buckets load them.
+          ...(options.flatMap(boundBuckets).some(isRemote)
+            ? bindingModules("store-remote-binding")
+            : []),
         ],
       },
     ];
@@ -138,7 +130,7 @@ function bucketBinding(
   return {
     name,
     wrapped: {
-      moduleName: observed ? observedModule : bindingModule,
+      moduleName: bindingModuleName("store-binding", observed),
       innerBindings: [
         ...clientBindings,
         { name: "bucket", json: JSON.stringify(bucket) },

@@ -6,37 +6,20 @@
  *
  * No owner and no database takes part: a Miniflare whose buckets are all remote does not use the store.
  */
+import { bindingModuleName } from "./plugin-bindings.ts";
 import { join } from "node:path";
-import type { PluginServicesOptions, Service, Worker_Binding, Worker_Module } from "miniflare";
-import { callingMiniflare } from "../base/miniflare.ts";
-import { makePrivateFolder } from "../base/private-files.ts";
-import { removeLeftFolders } from "../base/processes.ts";
-import { workerdModule } from "../base/runtime.ts";
-import { remotePlace, type ProjectRemote } from "../config/remotes.ts";
-import type { BucketSettings } from "../store/core/operations.ts";
-import { requireRemote } from "../store/node/remote-buckets.ts";
+import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
+import { callingMiniflare } from "../../base/miniflare.ts";
+import { makePrivateFolder } from "../../base/private-files.ts";
+import { removeLeftFolders } from "../../base/processes.ts";
+import { remotePlace, type ProjectRemote } from "../../config/remotes.ts";
+import type { BucketSettings } from "../../store/core/operations.ts";
+import { requireRemote } from "../../store/node/remote-buckets.ts";
 import { pluginName } from "./store-services.ts";
 
-const remoteModule = "ledge-internal:store-remote-binding";
-const observedRemoteModule = "ledge-internal:store-remote-binding-observed";
 const spoolService = "store:spool";
 /** Miniflare's service for `fetch()`: it trusts the certificates of `NODE_EXTRA_CA_CERTS` too. */
 const networkService = "internet";
-
-/** As the observed module of local buckets. */
-const observedSource = `
-import tracing from "cloudflare-internal:tracing";
-import createBinding from "${remoteModule}";
-export default (inner) => createBinding(inner, tracing);
-`;
-
-/** The modules of the binding. Only runs with remote buckets load them. */
-export function remoteModules(): (Worker_Module & { internal: boolean })[] {
-  return [
-    { name: remoteModule, internal: true, esModule: workerdModule("store-remote-binding") },
-    { name: observedRemoteModule, internal: true, esModule: observedSource },
-  ];
-}
 
 export interface RemoteBindingOptions {
   readonly remote: ProjectRemote;
@@ -57,7 +40,7 @@ export async function remoteBinding(
   return {
     name,
     wrapped: {
-      moduleName: observed ? observedRemoteModule : remoteModule,
+      moduleName: bindingModuleName("store-remote-binding", observed),
       innerBindings: [
         { name: "remote", json: JSON.stringify({ ...place, features }) },
         { name: "accessKeyId", text: accessKeyId },
