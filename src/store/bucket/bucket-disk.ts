@@ -24,7 +24,7 @@ import {
   storesFile,
 } from "../core/operations.ts";
 import type { RefusedWrites } from "./bucket.ts";
-import { isNew } from "./migration.ts";
+import { isNew } from "./schema.ts";
 
 export interface DiskBindings {
   /** The folder of the databases. */

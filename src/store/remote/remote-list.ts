@@ -25,7 +25,13 @@ import {
   type Bound,
 } from "../core/list-page.ts";
 import { uploadStateAt } from "../core/multipart.ts";
-import { encodeFields, encodeMetadata, includedMetadata, type NewObject } from "../core/object.ts";
+import {
+  encodeFields,
+  encodeMetadata,
+  includedMetadata,
+  type NewObject,
+  itemText,
+} from "../core/object.ts";
 import type {
   ListRequest,
   Request,
@@ -33,7 +39,6 @@ import type {
   UploadPosition,
   UploadRecord,
 } from "../core/operations.ts";
-import { itemText } from "../core/row-seal.ts";
 import type { RemoteContext } from "./remote-context.ts";
 import { decodeUploadId, encodeUploadId } from "./remote-object.ts";
 import { headObject } from "./remote-reads.ts";
