@@ -64,7 +64,7 @@ export default defineConfig([
     ...common,
     entry: {
       index: "src/index.ts",
-      plugin: "src/plugin/index.ts",
+      plugin: "src/dev/plugin/index.ts",
       cli: "src/cli/index.ts",
       vitest: "src/testing/vitest/index.ts",
     },

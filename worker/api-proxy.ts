@@ -3,11 +3,10 @@
  * the process that owns the folder, in another runtime: they survive a reload of the script, and all
  * processes share them.
  *
- * `DnsApi` behaves as `DnsApi` of the companion worker (`index.ts`). The owner may change at any
- * time, and the next owner listens at the same address. So a request whose answer is lost is sent
- * again. A request that may write has an id, by which the owner executes it once
- * (`objects/stored-replies.ts`).
+ * `DnsApi` behaves as `DnsApi` of the companion worker (`index.ts`). A request whose answer is lost is
+ * sent again, to the next owner (`src/state/repeat.ts`).
  */
+import { repeatUntilAnswered } from "../src/state/repeat.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { clientHeader, scriptClient, requestIdHeader } from "../src/dns/rules/api-call.ts";
 import { layersPath, type LayerRequest } from "./api/controls.ts";
@@ -17,11 +16,8 @@ interface ProxyEnv {
   readonly OWNER: Fetcher;
 }
 
-/** A process that becomes the owner starts a runtime, which takes longest on a busy machine. */
-const patienceMilliseconds = 60_000;
 /** A configured fault delays an answer by at most 60 s. */
 const answerMilliseconds = 90_000;
-const pauseMilliseconds = 20;
 const origin = "http://dns";
 const readingMethods = new Set(["GET", "HEAD"]);
 
@@ -69,25 +65,24 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
     headers.set(clientHeader, scriptClient);
     // A script cannot choose the id.
     headers.set(requestIdHeader, crypto.randomUUID());
-    const deadline = Date.now() + patienceMilliseconds;
-    for (;;) {
-      try {
+    return repeatUntilAnswered({
+      since: Date.now(),
+      send: async () => {
         const signal = AbortSignal.timeout(answerMilliseconds);
         const request = { ...init, headers, signal, redirect: "manual" } as const;
         const response = await this.env.OWNER.fetch(origin + path, request);
         const body = await response.arrayBuffer();
         return new Response(body.byteLength === 0 ? null : body, response);
-      } catch (error) {
-        if (Date.now() > deadline) {
-          throw new Error(
-            "The process that owns the zones does not answer. Stop that process: another process " +
-              "then serves the zones.",
-            { cause: error },
-          );
-        }
-      }
-      await scheduler.wait(pauseMilliseconds);
-    }
+      },
+      onFailure(error, isOver) {
+        if (!isOver) return;
+        throw new Error(
+          "The process that owns the zones does not answer. Stop that process: another process " +
+            "then serves the zones.",
+          { cause: error },
+        );
+      },
+    });
   }
 }
 

@@ -3,7 +3,7 @@
  * the processor time for a small request, and would hide the difference between servers.
  */
 import { connect, type Socket } from "node:net";
-import { ResponseEnd } from "../../src/base/http-framing.ts";
+import { ResponseEnd } from "../../src/base/node-http.ts";
 
 export interface HttpExchange {
   /** With the empty line. */

@@ -7,7 +7,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { RowSeals } from "../../src/store/core/row-seal.ts";
 import { openDatabase } from "./floor-bucket.ts";
 import type { SideName } from "./measure.ts";
 import { send, startRuntime } from "./runtime.ts";
@@ -17,21 +16,10 @@ const folders = 100;
 
 const md5 = "d41d8cd98f00b204e9800998ecf8427e";
 const http = `'{"contentType":"text/plain"}', '{"owner":"bench"}'`;
-/** The fields of our rows. `sealRows` adds the checksums. */
+/** The columns of our rows after the key. */
 const ourRow =
-  `NULL, NULL, NULL, json_array(lower(hex(randomblob(16))), 0, '${md5}', 1750000000000), ` +
+  `json_array(lower(hex(randomblob(16))), 0, '${md5}', 1750000000000), ` +
   `'[{"contentType":"text/plain"},{"owner":"bench"}]', NULL, NULL, '[]'`;
-const sealRows = `
-  UPDATE objects SET (item_checksum, content_checksum, checksum) = (
-    SELECT value ->> 0, value ->> 1, value ->> 2
-    FROM (SELECT seal_object(key, fields, metadata, segments) AS value)
-  )`;
-const seals = new RowSeals(new TextEncoder());
-
-function sealObject(key: string, fields: string, metadata: string, segments: string): string {
-  const sealed = seals.sealObject({ key, fields, metadata, body: null, content: segments });
-  return JSON.stringify([sealed.itemChecksum, sealed.contentChecksum, sealed.checksum]);
-}
 const r2Row = `hex(randomblob(32)), hex(randomblob(16)), 0, '${md5}', 1750000000000, '{}', ${http}`;
 
 function insert(database: DatabaseSync, target: { table: string; row: string; count: number }) {
@@ -45,10 +33,6 @@ function insert(database: DatabaseSync, target: { table: string; row: string; co
     INSERT INTO ${table}
     SELECT printf('folder-%03d/file-%06d', n / ${count / folders}, n % ${count / folders}), ${row}
     FROM numbers;`);
-  if (table === "objects") {
-    database.function("seal_object", { deterministic: true }, sealObject as never);
-    database.exec(sealRows);
-  }
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

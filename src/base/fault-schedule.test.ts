@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { FaultSchedule, type FaultScheduleOptions } from "./fault-schedule.ts";
+import {
+  FaultSchedule,
+  type FaultScheduleOptions,
+  matchesPattern,
+  toPlainPattern,
+} from "./fault-schedule.ts";
+import { assert, pre, property, string } from "fast-check";
 
 /** The numbers of the calls that the fault hits. */
 function hits(options: FaultScheduleOptions, calls = 10): number[] {
@@ -30,5 +36,32 @@ describe("FaultSchedule", () => {
     const options = { first: 1, times: Infinity, probability: 0.5 };
     const later = hits(options, 50).filter((count) => count >= 20);
     expect(hits({ ...options, first: 20 }, 50)).toEqual(later);
+  });
+});
+
+const matches = (pattern: string | RegExp, text: string) =>
+  matchesPattern(structuredClone(toPlainPattern(pattern)), text);
+
+describe("toPlainPattern()", () => {
+  it("takes a star for any characters, and every other character for itself", () => {
+    expect(matches("images/*.png", "images/2026/a.png")).toBe(true);
+    expect(matches("images/*.png", "images/a.jpg")).toBe(false);
+    expect(matches("a.png", "abpng")).toBe(false);
+    expect(matches("*", "line\nline")).toBe(true);
+  });
+
+  it("makes text without a star match only the same text", () => {
+    assert(
+      property(string(), string(), (text, other) => {
+        pre(!text.includes("*"));
+        expect(matches(text, text)).toBe(true);
+        expect(matches(text, other)).toBe(text === other);
+      }),
+    );
+  });
+
+  it("removes the flags that make a regular expression keep a position", () => {
+    const pattern = toPlainPattern(/^A/gi);
+    expect([1, 2, 3].map(() => matchesPattern(pattern, "a.png"))).toEqual([true, true, true]);
   });
 });

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { formatBytes } from "./format.ts";
+import { expect, it, describe } from "vitest";
+import { formatBytes, toMilliseconds } from "./format.ts";
 
 it.each([
   [0, "0 bytes"],
@@ -9,4 +9,23 @@ it.each([
   [5 * 1024 ** 3, "5.0 GiB"],
 ])("formatBytes(%i) is %j", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+describe("toMilliseconds()", () => {
+  it.each([
+    ["7d", 604_800_000],
+    ["1h30m", 5_400_000],
+    ["90 s", 90_000],
+    ["1.5s", 1500],
+    ["20ms", 20],
+    ["-2w", -1_209_600_000],
+    [1234, 1234],
+    [-1, -1],
+  ])("converts %s", (duration, milliseconds) => {
+    expect(toMilliseconds(duration)).toBe(milliseconds);
+  });
+
+  it.each(["", "7", "7 days", "d", "1h-2m", NaN, Infinity])("rejects %s", (duration) => {
+    expect(() => toMilliseconds(duration)).toThrow("is not a length of time. Use milliseconds");
+  });
 });

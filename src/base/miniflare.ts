@@ -12,7 +12,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import * as util from "node:util";
 import type * as Miniflare from "miniflare";
-import { codeCache } from "./code-cache.ts";
+import { codeCache } from "./runtime-patches.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { UserError } from "./user-error.ts";
 

@@ -1,24 +1,22 @@
 /**
  * The state of a project is private to the user: folders have mode 0700 and files 0600.
  *
- * The folders of this process get the mode when they are made. What workerd makes has the mode that
- * workerd's umask leaves, and workerd inherits the umask of the process that starts it. Neither
- * Miniflare nor Node has an option for the umask of a child, so the umask of this process is changed for the
- * moment of the start. All other files of this process, and the files of other child processes,
- * keep the user's umask.
- *
- * Node has no umask in worker threads. There, and on Windows, the mode of the folders protects what
- * is below them.
+ * The folders and files of this process get the mode when they are made. What workerd makes is
+ * private by its umask (`runtime-patches.ts`), and otherwise by the mode of the folders above.
  */
-import type { ChildProcess } from "node:child_process";
-import { subscribe } from "node:diagnostics_channel";
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isMainThread } from "node:worker_threads";
-import { isRuntimeCommand } from "./processes.ts";
-import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 const folderMode = 0o700;
 const fileMode = 0o600;
@@ -51,44 +49,6 @@ async function closeContent(folder: string): Promise<void> {
     } else if (entry.isFile()) {
       await chmod(path, fileMode).catch(() => {});
     }
-  }
-}
-
-let isPrivate = false;
-
-/** What the runtimes make that this process starts from now on is private to the user. */
-export function keepRuntimeFilesPrivate(): void {
-  if (isPrivate || !isMainThread || process.platform === "win32") return;
-  isPrivate = true;
-  // Node publishes the object of a child process before it starts the process.
-  subscribe("child_process", (message) => {
-    const { process: child } = message as { process: SpawningProcess };
-    const spawn = child.spawn.bind(child);
-    child.spawn = (options) =>
-      isRuntime(options) ? withPrivateUmask(spawn, options) : spawn(options);
-  });
-}
-
-interface SpawnOptions {
-  readonly args?: readonly string[];
-}
-
-/** `spawn` is the method that starts the process. Node does not document it. */
-type SpawningProcess = ChildProcess & { spawn(options: SpawnOptions): unknown };
-
-function isRuntime({ args }: SpawnOptions): boolean {
-  return args?.some(isRuntimeCommand) === true;
-}
-
-function withPrivateUmask<Argument, Result>(
-  act: (argument: Argument) => Result,
-  argument: Argument,
-): Result {
-  const before = process.umask(othersMask);
-  try {
-    return act(argument);
-  } finally {
-    process.umask(before);
   }
 }
 
@@ -130,6 +90,21 @@ function readText(path: string): string | null {
     return readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/**
+ * Writes a record whole or not at all, because other processes ignore half a record. Only the user
+ * that runs the process can read the record.
+ */
+export function writeWhole(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.new`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

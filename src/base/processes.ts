@@ -3,8 +3,9 @@
  * that wrangler and Miniflare start, which are runtimes and the bundler.
  */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { join } from "node:path";
 
 /** Identifies a process, as files in the state folder name it. */
 export interface ProcessIdentity {
@@ -212,5 +213,24 @@ function commandOutput(command: string, args: string[]): string | null {
     }).trim();
   } catch {
     return null;
+  }
+}
+
+/** Folders that belong to one process, and that a process leaves when it is killed. */
+
+/**
+ * Removes the folders of processes that have ended.
+ *
+ * @param pattern of the names; its first group is the id of the process
+ */
+export function removeLeftFolders(parent: string, pattern: RegExp): void {
+  for (const name of readdirSync(parent)) {
+    const processId = Number(pattern.exec(name)?.[1]);
+    if (!Number.isInteger(processId) || isAlive({ processId })) continue;
+    try {
+      rmSync(join(parent, name), { recursive: true, force: true });
+    } catch {
+      // The folder of another user.
+    }
   }
 }

@@ -8,7 +8,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Wrangler from "wrangler";
-import { codeCache } from "./code-cache.ts";
+import { codeCache } from "./runtime-patches.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";

@@ -7,7 +7,7 @@
  * that search.
  */
 import "./supported-node.ts";
-import { packageVersion } from "../base/own-version.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { bold, red, watchOutput } from "./output.ts";
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";

@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { readFileSync } from "node:fs";
+import { systemErrorText } from "./run.ts";
 import { UserError } from "../base/user-error.ts";
 import type { Command, Invocation } from "./command.ts";
 import { runCommand } from "./run.ts";
@@ -142,4 +144,23 @@ describe("withCleanup() and withTemporaryPath()", () => {
       exists: false,
     });
   });
+});
+
+function errorOf(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}
+
+it("systemErrorText() names the file and the reason", () => {
+  expect(systemErrorText(errorOf(() => readFileSync("/none/file")))).toBe(
+    "Cannot use /none/file: no such file or directory (ENOENT).",
+  );
+});
+
+it("systemErrorText() leaves other errors alone", () => {
+  expect(systemErrorText(new TypeError("x is not a function"))).toBeNull();
+  expect(systemErrorText("text")).toBeNull();
 });

@@ -6,7 +6,6 @@
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { nearest } from "../base/nearest.ts";
-import { systemErrorText } from "../base/system-error.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
 import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
 import { emphasiseHeadings, renderHelp } from "./help.ts";
@@ -133,4 +132,16 @@ export async function withTemporaryPath<Result>(
 
 function removeTemporaryPaths(): void {
   for (const path of temporaryPaths) rmSync(path, { recursive: true, force: true });
+}
+
+/** Node's message: `EACCES: permission denied, open '/etc/shadow'`. */
+const messagePattern = /^[A-Z0-9]+: (.+?), \w+(?: |$)/;
+
+/** `null` for an error that does not come from a call of the operating system. */
+export function systemErrorText(error: unknown): string | null {
+  const { code, syscall, path, message } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || code === undefined || syscall === undefined) return null;
+  const reason = messagePattern.exec(message)?.[1] ?? message;
+  const place = path === undefined ? syscall : path;
+  return `Cannot use ${place}: ${reason} (${code}).`;
 }

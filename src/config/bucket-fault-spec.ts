@@ -20,7 +20,7 @@
  *     put:photos/a:10001:10001     the key "a:10001", error 10001
  *     put:photos/a:times=2:drop    the key "a:times=2", a lost connection
  */
-import { toMilliseconds } from "../base/duration.ts";
+import { toMilliseconds } from "../base/format.ts";
 import { nearest } from "../base/nearest.ts";
 import { storeErrorTable } from "../store/core/errors.ts";
 import {

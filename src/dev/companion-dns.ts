@@ -10,14 +10,14 @@
  * and then serves DNS itself. The script does not notice: its binding leads to the folder's socket
  * (`worker/api-proxy.ts`).
  */
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { readOwnerRecord, type OwnerLink } from "../state/owner.ts";
 import { findFreePort } from "../base/ports.ts";
-import { pluginFolder, stateFolder } from "../state/folder.ts";
-import { Succession } from "../state/succession.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
+import { readDnsConfig } from "../dns/config/dns-config.ts";
 import {
   apiHost,
   describeCredentials,
@@ -34,11 +34,13 @@ import {
   type Zones,
   type ZonesOwner,
 } from "../dns/server/zones-owner.ts";
-import { DemandPort } from "./demand-port.ts";
-import type { StartDevOptions } from "./dev-options.ts";
-import { hasQueryFaults } from "./dev-faults.ts";
-import type { DnsLocation } from "./dns-access.ts";
-import type { DnsSummary } from "./summary.ts";
+import type { DnsAccess } from "../explorer/server/context.ts";
+import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
+import { pluginFolder, stateFolder } from "../state/folder.ts";
+import { readOwnerRecord, type OwnerLink } from "../state/owner.ts";
+import { Succession } from "../state/succession.ts";
+import { hasQueryFaults, type StartDevOptions } from "./dev-options.ts";
+import type { DnsLocation, DnsSummary } from "./summary.ts";
 
 /** The ports in use. A restart keeps them, also those that are not the wanted ports. */
 interface Ports {
@@ -221,7 +223,7 @@ export class CompanionDns {
     const { api, https, dns } = last?.used ?? wanted;
     this.#server = await startServer(owner, this.#config.dns, {
       port: api,
-      ...(https !== null && { httpsPort: https }),
+      httpsPort: https ?? undefined,
       dnsPort: dns,
       onLaunch: () => this.#launched.resolve(),
       log: (line: string) => void this.#notes.push(line),
@@ -298,4 +300,84 @@ function hasZones(folder: string): boolean {
   } catch {
     return false;
   }
+}
+
+interface DemandPortOptions {
+  readonly host: string;
+  /** 0 for any. */
+  readonly port: number;
+  /** Starts the server, or waits for its start. Returns its port on the same host. */
+  readonly start: () => Promise<number>;
+}
+
+/**
+ * A port that is open before its server runs: the first connection starts the server. A connection
+ * waits until the server runs and is then passed on to the port of the server.
+ */
+export class DemandPort {
+  readonly #options: DemandPortOptions;
+  readonly #server: Server;
+  readonly #connections = new Set<Socket>();
+
+  private constructor(options: DemandPortOptions) {
+    this.#options = options;
+    this.#server = createServer({ pauseOnConnect: true }, (client) => void this.#pass(client));
+  }
+
+  static async open(options: DemandPortOptions): Promise<DemandPort> {
+    const opened = new DemandPort(options);
+    opened.#server.listen(options.port, options.host);
+    await once(opened.#server, "listening");
+    return opened;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    for (const connection of this.#connections) connection.destroy();
+    await closed;
+  }
+
+  async #pass(client: Socket): Promise<void> {
+    this.#follow(client);
+    let port: number;
+    try {
+      port = await this.#options.start();
+    } catch {
+      // The starter reports the reason.
+      client.destroy();
+      return;
+    }
+    if (client.destroyed) return;
+    const server = connect(port, this.#options.host);
+    this.#follow(server);
+    client.once("close", () => server.destroy());
+    server.once("close", () => client.destroy());
+    client.pipe(server).pipe(client);
+  }
+
+  #follow(connection: Socket): void {
+    this.#connections.add(connection);
+    connection.once("close", () => this.#connections.delete(connection));
+    // The end of the other side follows from the event "close".
+    connection.on("error", () => {});
+  }
+}
+
+/** @returns `null` without DNS, and while another process starts DNS */
+export function accessOf(
+  location: DnsLocation | undefined,
+  { dns }: Pick<ProjectConfig, "dns">,
+): DnsAccess | null {
+  if (location === undefined || location.url === null) return null;
+  const { email, key } = readDnsConfig(dns.variables);
+  return {
+    apiUrl: new URL(location.url).origin,
+    addresses: location.state === "running" ? location.addresses : [],
+    headers: explorerHeaders({ email, key }),
+  };
 }

@@ -1,10 +1,10 @@
 /** The options of a dev server. */
 import { isPort } from "../base/ports.ts";
-import { UserError } from "../base/user-error.ts";
-import type { ReadConfigOptions } from "../config/read-config.ts";
 import { isIntegerBetween } from "../base/schema.ts";
+import { UserError } from "../base/user-error.ts";
+import { parseFaultSpec } from "../config/fault-spec.ts";
+import type { ReadConfigOptions } from "../config/read-config.ts";
 import { latencyMillisecondsMax } from "../config/store-buckets.ts";
-import { hasQueryFaults } from "./dev-faults.ts";
 
 /** wrangler's levels, from nothing to everything. */
 export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as const;
@@ -103,4 +103,14 @@ export function checkOptions(options: StartDevOptions): void {
 
 function isDate(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/**
+ * Whether `--fault` gives faults of DNS queries.
+ *
+ * @throws UserError that quotes the text of a fault that is none
+ */
+export function hasQueryFaults(specs: readonly string[] = []): boolean {
+  const parsed = specs.map((spec) => parseFaultSpec(spec));
+  return parsed.some(({ subject }) => subject === "dns");
 }

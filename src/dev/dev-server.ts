@@ -6,45 +6,54 @@
  * when the file is saved; while the file has mistakes, the previous configuration stays in use.
  */
 import { resolve } from "node:path";
-import { readConfig, type BucketBinding } from "../config/read-config.ts";
-import { usedRemotes } from "../config/used-remotes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
-import { codeCache } from "../base/code-cache.ts";
+import { codeCache } from "../base/runtime-patches.ts";
+import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
+import { readConfig, type BucketBinding } from "../config/read-config.ts";
+import { usedRemotes } from "../config/used-remotes.ts";
+import { ActivityLog } from "../explorer/server/activity-log.ts";
+import type { DnsAccess } from "../explorer/server/context.ts";
+import { usedBuckets } from "../explorer/server/project-buckets.ts";
+import type { RunningExplorer } from "../explorer/server/start-explorer.ts";
+import { StoreConditions } from "../explorer/server/store-conditions.ts";
 import {
   persistPath,
   pluginFolder,
-  stateFolder,
   requireUsableFolder,
   requireWritableFolder,
-  storeNeeds,
+  stateFolder,
 } from "../state/folder.ts";
-import { UserError } from "../base/user-error.ts";
-import { usedBuckets } from "../explorer/server/project-buckets.ts";
-import { endLeftRuntimes } from "../store/node/store-owner.ts";
-import { CompanionDns } from "./companion-dns.ts";
-import { CompanionConditions } from "./companion-conditions.ts";
-import { CompanionExplorer } from "./companion-explorer.ts";
-import { accessOf } from "./dns-access.ts";
-import { CompanionS3 } from "./companion-s3.ts";
-import { watchConfig } from "./file-watch.ts";
-import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
-import { networkUrlsOf, urlOf, wranglerExplorerUrl } from "./script-urls.ts";
-import { checkRemotes, type RemoteSummary } from "./remote-services.ts";
-import { ScriptConsole } from "./script-console.ts";
-import { observeScript } from "./script-activity.ts";
-import { ScriptSupervisor } from "./script-supervisor.ts";
-import { renderDns, renderSummary } from "./summary.ts";
+import { endLeftRuntimes, storeNeeds } from "../store/node/store-owner.ts";
+import { accessOf, CompanionDns } from "./companion-dns.ts";
 import {
+  CompanionS3,
+  describeFaultsInForce,
+  holdFaults,
+  startCompanionExplorer,
+} from "./companions.ts";
+import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
+import { observeScript, ScriptConsole } from "./script-console.ts";
+import { ScriptSupervisor, watchConfig } from "./script-supervisor.ts";
+import {
+  checkRemotes,
+  networkUrlsOf,
+  renderDns,
+  renderSummary,
+  urlOf,
+  wranglerExplorerUrl,
+  type RemoteSummary,
+} from "./summary.ts";
+import {
+  enterEnvironment,
   hiddenBindings,
   inspectorHost,
   readProject,
   workerInput,
+  wranglerWarnings,
   type Project,
 } from "./worker-input.ts";
-import { enterEnvironment } from "./wrangler-environment.ts";
-import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 export interface RunningDev {
   /** The URL of the script. It does not change while the dev server runs. */
@@ -137,8 +146,9 @@ export class DevServer implements RunningDev {
   readonly #startingDns: Promise<void>;
   readonly #leaveEnvironment: () => void;
   readonly #s3: CompanionS3 | null;
-  readonly #conditions: CompanionConditions;
-  readonly #explorer: CompanionExplorer | null;
+  /** The unusual conditions: those of `--fault`, until the explorer changes them. */
+  readonly #conditions: StoreConditions;
+  #explorer: RunningExplorer | null = null;
   #project: Project;
   #remotes: readonly RemoteSummary[];
   #supervisor: ScriptSupervisor | null = null;
@@ -161,29 +171,13 @@ export class DevServer implements RunningDev {
     this.#leaveEnvironment = parts.leaveEnvironment;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
-    this.#s3 = options.s3 === false ? null : new CompanionS3(this.#project.config, options);
-    const dnsAccess = async () => accessOf(await this.#dns?.locate(), this.#project.config);
-    this.#conditions = new CompanionConditions({
-      stateFolder: this.persistFolder,
-      bucketNames: () => [...usedBuckets(this.#project.config).keys()],
+    this.#s3 = options.s3 === false ? null : new CompanionS3(() => this.#project.config, options);
+    this.#conditions = new StoreConditions({
+      folder: pluginFolder(this.persistFolder, "store"),
+      bucketNames: async () => [...usedBuckets(this.#project.config).keys()],
       remoteNames: () => [...usedRemotes(this.#project.config.buckets).keys()],
-      dns: dnsAccess,
+      dns: () => this.#dnsAccess(),
     });
-    if (options.explorer === false) this.#explorer = null;
-    else {
-      this.#explorer = new CompanionExplorer(this.#project.config, options, {
-        scriptName: () => this.scriptName,
-        scriptUrl: () => this.url,
-        s3: () => this.#s3?.describe() ?? null,
-        dns: dnsAccess,
-        runningDns: async () => {
-          const location = await this.#dns?.locate();
-          return location?.state === "on demand" ? null : accessOf(location, this.#project.config);
-        },
-        conditions: this.#conditions.control,
-      });
-      observeScript(this.#console, this.#explorer.activity);
-    }
   }
 
   get url(): string {
@@ -237,8 +231,8 @@ export class DevServer implements RunningDev {
       onCrash: (signal) => this.#onCrash(signal),
     });
     // Before the runtime starts: then its first call waits for the faults.
-    await this.#conditions.hold(this.#options.faults);
-    await Promise.all([this.#supervisor.start(), this.#s3?.start(), this.#explorer?.start()]);
+    await holdFaults(this.#conditions, this.#options.faults);
+    await Promise.all([this.#supervisor.start(), this.#s3?.update(), this.#startExplorer()]);
     const { envFiles = [] } = this.#options;
     const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
     const watches = watched.map((path) =>
@@ -267,7 +261,7 @@ export class DevServer implements RunningDev {
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
         remotes: this.#remotes,
-        faults: await this.#conditions.describe(),
+        faults: await describeFaultsInForce(this.#conditions),
         bindings: this.#supervisor?.bindings ?? {},
         hidden: hiddenBindings,
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
@@ -292,7 +286,7 @@ export class DevServer implements RunningDev {
     this.#endWatch();
     // An interrupt from the terminal may have ended the runtimes already.
     this.#supervisor?.expectStop();
-    await Promise.all([this.#s3?.stop(), this.#explorer?.stop()]);
+    await Promise.all([this.#s3?.stop(), this.#explorer?.close()]);
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
     await this.#conditions.close();
@@ -310,13 +304,36 @@ export class DevServer implements RunningDev {
     return port;
   }
 
+  async #startExplorer(): Promise<void> {
+    if (this.#options.explorer === false) return;
+    const activity = new ActivityLog();
+    observeScript(this.#console, activity);
+    this.#explorer = await startCompanionExplorer(this.#options, {
+      config: () => this.#project.config,
+      scriptName: () => this.scriptName,
+      scriptUrl: () => this.url,
+      s3: () => this.#s3?.describe() ?? null,
+      dns: () => this.#dnsAccess(),
+      runningDns: async () => {
+        const location = await this.#dns?.locate();
+        return location?.state === "on demand" ? null : accessOf(location, this.#project.config);
+      },
+      conditions: this.#conditions,
+      activity,
+    });
+  }
+
+  async #dnsAccess(): Promise<DnsAccess | null> {
+    return accessOf(await this.#dns?.locate(), this.#project.config);
+  }
+
   #input(): ReturnType<typeof workerInput> {
     return workerInput(this.#project, this.#options, {
       hostname: this.#hostname,
       port: this.#port,
       inspectorPort: this.#inspectorPort,
       hasDns: this.#dns !== null,
-      isObserved: this.#explorer !== null,
+      isObserved: this.#options.explorer !== false,
       console: this.#console,
     });
   }
@@ -329,8 +346,7 @@ export class DevServer implements RunningDev {
       this.#project = project;
       this.#warn();
       await this.#dns?.update(this.#project.config);
-      await this.#s3?.update(this.#project.config);
-      this.#explorer?.update(this.#project.config);
+      await this.#s3?.update();
       this.#readyMessage = async () => `The configuration has changed.\n${await this.summary()}`;
       await this.#supervisor?.update(this.#input());
     } catch (error) {
@@ -342,7 +358,8 @@ export class DevServer implements RunningDev {
   async #onReady(): Promise<void> {
     // The summary has the addresses of DNS. If DNS fails, the start fails.
     await this.#startingDns;
-    await this.#conditions.confirm();
+    // Settles when the conditions are in force, or when the reason why they are not is known.
+    await this.#conditions.change(await this.#conditions.read());
     const message = this.#readyMessage;
     this.#readyMessage = () => "Reloaded.";
     this.#log(await message());

@@ -4,15 +4,15 @@
  * This is wrangler's proxy with a configuration in which buckets and DNS are `unsafe` bindings.
  */
 import type { PlatformProxy } from "wrangler";
-import { withTemporaryConfig } from "../config/temporary-config-file.ts";
+import { loadWrangler } from "../base/wrangler.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
+import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import {
   toWranglerTable,
   unsafeBindings,
   type UnsafeBindingEntry,
 } from "../config/wrangler-config.ts";
-import { loadWrangler } from "../base/wrangler.ts";
-import { persistPath, stateFolder, requireWritableFolder } from "../state/folder.ts";
+import { persistPath, requireWritableFolder, stateFolder } from "../state/folder.ts";
 
 export interface PlatformProxyOptions extends Omit<ReadConfigOptions, "envFiles"> {
   /**

@@ -6,7 +6,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
-import { activityMark } from "../explorer/activity/invocation.ts";
+import { activityMark, readInvocation } from "../explorer/activity/invocation.ts";
+import { requestEntry } from "../explorer/activity/trace.ts";
+import type { ActivityLog } from "../explorer/server/activity-log.ts";
 import { logLevels, type LogLevel } from "./dev-options.ts";
 
 interface BundleFiles {
@@ -40,7 +42,7 @@ export class ScriptConsole {
     this.#map = null;
   }
 
-  /** @param listener receives each line of the tail worker (`plugin/activity-plugin.ts`) */
+  /** @param listener receives each line of the tail worker (`plugin/tail-plugins.ts`) */
   observeActivity(listener: (line: string) => void): void {
     this.#onActivity = listener;
   }
@@ -83,4 +85,31 @@ export class ScriptConsole {
     const source = relative(process.cwd(), resolve(root, entry.originalSource));
     return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   }
+}
+
+/** A restart of the runtime leaves invocations whose end is never reported. */
+const runningMax = 1000;
+
+/**
+ * Takes the invocations of the script from the console of the runtime to the explorer. The script has to be
+ * observed (`isObserved` in `worker-input.ts`).
+ */
+export function observeScript(
+  console: Pick<ScriptConsole, "observeActivity">,
+  activity: ActivityLog,
+): void {
+  /** The entries of invocations that still run, by the id of the invocation. */
+  const running = new Map<string, number>();
+  console.observeActivity((line) => {
+    const invocation = readInvocation(line);
+    if (invocation === null) return;
+    const replaces = running.get(invocation.id);
+    const entry = requestEntry(invocation);
+    const id = activity.add({ ...entry, ...(replaces !== undefined && { replaces }) });
+    running.delete(invocation.id);
+    if (!invocation.isRunning) return;
+    const [oldest] = running.keys();
+    if (running.size >= runningMax && oldest !== undefined) running.delete(oldest);
+    running.set(invocation.id, id);
+  });
 }

@@ -1,5 +1,15 @@
+import type { NetworkInterfaceInfo } from "node:os";
 import { describe, expect, it } from "vitest";
-import { renderDns, renderSummary, type DevSummary, type DnsSummary } from "./summary.ts";
+import {
+  networkUrlsOf,
+  renderBindings,
+  renderDns,
+  renderSummary,
+  urlOf,
+  type DevSummary,
+  type DnsSummary,
+  type ScriptBinding,
+} from "./summary.ts";
 
 const url = "http://localhost:8787";
 const nothing: DevSummary = {
@@ -124,5 +134,120 @@ describe("renderDns()", () => {
   ])("shows %d zones as: %s", (count, text) => {
     const zones = Array.from({ length: count }, (_, index) => `z${index}`);
     expect(renderDns({ ...running, zones })).toContain(`  zones    ${text}`);
+  });
+});
+
+const options = { hidden: new Set(["LEDGE_EXCEPTIONS"]), storeLatencyMilliseconds: 0 };
+const bucket = { type: "unsafe_store_bucket", dev: { options: { bucket_name: "photos" } } };
+
+/** The cells of the only row. */
+function cells(binding: ScriptBinding): string[] {
+  return (renderBindings({ X: binding }, options)[1] as string).split(/ {2,}/);
+}
+
+describe("renderBindings()", () => {
+  it("is nothing for a script without bindings", () => {
+    expect(renderBindings({ LEDGE_EXCEPTIONS: { type: "unsafe_exceptions" } }, options)).toEqual(
+      [],
+    );
+  });
+
+  it("sorts the bindings by their kind, with variables last", () => {
+    const table = renderBindings(
+      {
+        GREETING: { type: "plain_text", value: "hello" },
+        CACHE: { type: "kv_namespace", id: "abc" },
+        PHOTOS: bucket,
+        DNS: { type: "unsafe_dns_remote" },
+      },
+      options,
+    );
+    expect(table).toEqual([
+      "Binding                 Resource              Mode",
+      "env.PHOTOS (photos)     Store Bucket          local",
+      "env.DNS                 DNS Record API        local",
+      "env.CACHE (abc)         KV Namespace          local",
+      'env.GREETING ("hello")  Environment Variable  local',
+    ]);
+  });
+
+  it("shows the delay of buckets", () => {
+    const [, row] = renderBindings({ A: bucket }, { ...options, storeLatencyMilliseconds: 80 });
+    expect(row).toBe("env.A (photos)  Store Bucket  local, 80 ms late");
+  });
+
+  const inherited = Symbol("inherited");
+  it.each<[ScriptBinding, string[]]>([
+    [
+      { type: "durable_object_namespace", class_name: "Room", script_name: "chat" },
+      ["env.X (Room, defined in chat)", "Durable Object", "local"],
+    ],
+    [{ type: "d1", database_name: "d", database_id: "i" }, ["env.X (d)", "D1 Database", "local"]],
+    [{ type: "r2_bucket", bucket_name: "b", remote: true }, ["env.X (b)", "R2 Bucket", "remote"]],
+    [{ type: "r2_bucket", bucket_name: inherited }, ["env.X", "R2 Bucket", "local"]],
+    [{ type: "service", service: "a", entrypoint: "E" }, ["env.X (a#E)", "Worker", "local"]],
+    [{ type: "ai" }, ["env.X", "AI", "remote"]],
+    [{ type: "ai", remote: false }, ["env.X", "AI", "not supported"]],
+    [{ type: "vectorize", index_name: "i" }, ["env.X (i)", "Vectorize Index", "not supported"]],
+    [
+      { type: "ratelimit", simple: { limit: 5, period: 10 } },
+      ["env.X (5 requests/10s)", "Rate Limit", "local"],
+    ],
+    [{ type: "secret_text", value: "s3" }, ['env.X ("(hidden)")', "Environment Variable", "local"]],
+    [
+      { type: "plain_text", value: "s3", hidden: true },
+      ['env.X ("(hidden)")', "Environment Variable", "local"],
+    ],
+    [{ type: "json", value: { a: 1 } }, ['env.X ({"a":1})', "Environment Variable", "local"]],
+    [
+      { type: "plain_text", value: "\u001b[2J" },
+      ['env.X ("\\u001b[2J")', "Environment Variable", "local"],
+    ],
+    [
+      { type: "plain_text", value: "v".repeat(50) },
+      [`env.X ("${"v".repeat(37)}...")`, "Environment Variable", "local"],
+    ],
+    [
+      {
+        type: "unsafe_store_bucket",
+        dev: { options: { bucket_name: "photos", remote: { name: "cluster" } } },
+      },
+      ["env.X (photos)", "Store Bucket", "on cluster"],
+    ],
+    [{ type: "agent_memory" }, ["env.X", "Agent Memory", "local"]],
+    [{ type: "unsafe_other", dev: { plugin: { name: "mine" } } }, ["env.X", "mine", "local"]],
+  ])("shows %o", (binding, row) => {
+    expect(cells(binding)).toEqual(row);
+  });
+});
+
+const at = (hostname: string) => ({ protocol: "http", hostname, port: 8787 });
+
+describe("urlOf()", () => {
+  it.each([
+    ["localhost", "http://localhost:8787"],
+    ["0.0.0.0", "http://localhost:8787"],
+    ["*", "http://localhost:8787"],
+    ["::1", "http://[::1]:8787"],
+  ])("%s is %s", (hostname, expected) => {
+    expect(urlOf(at(hostname))).toBe(expected);
+  });
+});
+
+const address = (host: string, family: string, internal: boolean) =>
+  ({ address: host, family, internal }) as NetworkInterfaceInfo;
+
+describe("networkUrlsOf()", () => {
+  const interfaces = {
+    lo: [address("127.0.0.1", "IPv4", true)],
+    eth0: [address("192.0.2.7", "IPv4", false), address("fe80::1", "IPv6", false)],
+  };
+
+  it("lists the addresses of other interfaces for a server on all addresses", () => {
+    expect(networkUrlsOf(at("0.0.0.0"), interfaces)).toEqual(["http://192.0.2.7:8787"]);
+  });
+
+  it("is empty for a server on one address", () => {
+    expect(networkUrlsOf(at("localhost"), interfaces)).toEqual([]);
   });
 });

@@ -6,17 +6,20 @@
  * The bindings of Ledge are added to the input.
  */
 import { randomBytes } from "node:crypto";
-import { resolve } from "node:path";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import { devRegistryPath } from "../base/miniflare.ts";
+import { pluginPath } from "../base/runtime.ts";
+import { isTable, type Table } from "../base/schema.ts";
+import { NotFoundError, UserError } from "../base/user-error.ts";
+import { loadWrangler, type WorkerInput, type WranglerConfig } from "../base/wrangler.ts";
+import { shownPath } from "../config/config-file.ts";
 import { withoutServedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
-import { devRegistryPath } from "../base/miniflare.ts";
-import { pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../state/folder.ts";
-import { UserError } from "../base/user-error.ts";
-import { loadWrangler, type WorkerInput, type WranglerConfig } from "../base/wrangler.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
-import { requireScript } from "./require-script.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
 export const inspectorHost = "127.0.0.1";
@@ -43,9 +46,9 @@ function readWithWrangler(
   try {
     return loadWrangler().unstable_readConfig(
       {
-        ...(path !== null && { config: path }),
-        ...(script !== undefined && { script }),
-        ...(environment !== undefined && { env: environment }),
+        config: path ?? undefined,
+        script,
+        env: environment,
       },
       { hideWarnings: true },
     );
@@ -157,4 +160,121 @@ function ledgeBindings(
     const plugin = { package: pluginPath, name: "dns" as const };
     return { name, type: "dns_remote", dev: { plugin, options: {} } };
   });
+}
+
+type ScriptConfig = Pick<WranglerConfig, "main" | "assets" | "site" | "build">;
+
+/**
+ * Says in a sentence that a project has no script to run. wrangler's hint names options of its own.
+ *
+ * @param script the script of the command line
+ * @throws UserError when there is neither a script nor a folder of assets
+ * @throws NotFoundError when the file of the script does not exist
+ */
+export function requireScript(
+  { path, folder }: Pick<ProjectConfig, "path" | "folder">,
+  { main, assets, site, build }: ScriptConfig,
+  script?: string,
+): void {
+  const file = script === undefined ? main : resolve(script);
+  if (file === undefined) {
+    if (assets !== undefined || site !== undefined) return;
+    throw new UserError(path === null ? withoutFile(folder) : withoutMain(shownPath(path)));
+  }
+  // A build command of the project may write the file.
+  if (existsSync(file) || build.command !== undefined) return;
+  const origin = script === undefined && path !== null ? `, the main of ${shownPath(path)}` : "";
+  throw new NotFoundError(
+    `There is no file ${shownPath(file)}${origin}. If a build writes the file, run the build first.`,
+  );
+}
+
+function withoutFile(folder: string): string {
+  return (
+    `There is no script to run: ${folder} and the folders above have no wrangler.jsonc, ` +
+    "wrangler.json or wrangler.toml. Name a script (ledge dev src/index.ts), or make a project " +
+    "(ledge init)."
+  );
+}
+
+function withoutMain(file: string): string {
+  return (
+    `${file} names no script: add main, such as "main": "src/index.ts", or name a script on the ` +
+    'command line (ledge dev src/index.ts). For static files alone, add "assets": { "directory": ' +
+    '"./dist" }.'
+  );
+}
+
+/**
+ * wrangler's warnings about a configuration file, without warnings about the keys of Ledge.
+ *
+ * wrangler warns of every key that it does not know, and its only option is to warn of nothing. So
+ * wrangler reads the file without warnings, and reads a copy without the keys of Ledge, for the
+ * warnings alone.
+ */
+export function wranglerWarnings({ path, source, environment }: ProjectConfig): string[] {
+  if (path === null) return [];
+  const folder = mkdtempSync(join(tmpdir(), "ledge-"));
+  const copy = join(folder, "wrangler.json");
+  try {
+    writeFileSync(copy, JSON.stringify(withoutLedgeKeys(source)));
+    const options = { config: copy, env: environment };
+    const warnings = collectWarnings(() => loadWrangler().unstable_readConfig(options));
+    return warnings.map((text) =>
+      text.replaceAll(relative(process.cwd(), copy), shownPath(path)).replaceAll(copy, path),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function withoutLedgeKeys({ store_buckets: _buckets, dns: _dns, env, ...rest }: Table): Table {
+  if (!isTable(env)) return { ...rest, env };
+  const environments = Object.entries(env).map(([name, own]) => [
+    name,
+    isTable(own) ? withoutLedgeKeys(own) : own,
+  ]);
+  return { ...rest, env: Object.fromEntries(environments) as Table };
+}
+
+/** Returns the warnings that `act`, a synchronous function, writes to the console. */
+function collectWarnings(act: () => unknown): string[] {
+  const warnings: string[] = [];
+  const { warn } = console;
+  console.warn = (...values: unknown[]) => void warnings.push(values.join(" ").trim());
+  try {
+    act();
+  } catch {
+    // wrangler throws the same error when it reads the original.
+  } finally {
+    console.warn = warn;
+  }
+  return warnings;
+}
+
+const addedVariables = new Set<string>();
+let serverCount = 0;
+
+/**
+ * Sets the variables of the environment that are not set, for wrangler. They are gone when the last dev server of
+ * the process has stopped: other programs that the process starts inherit them.
+ *
+ * @returns a function that a server calls when it has stopped, once or several times
+ */
+export function enterEnvironment(variables: Readonly<Record<string, string>>): () => void {
+  serverCount++;
+  for (const [name, value] of Object.entries(variables)) {
+    if (process.env[name] !== undefined) continue;
+    process.env[name] = value;
+    addedVariables.add(name);
+  }
+  let isLeft = false;
+  return () => {
+    if (isLeft) return;
+    isLeft = true;
+    serverCount--;
+    if (serverCount > 0) return;
+    for (const name of addedVariables) delete process.env[name];
+    addedVariables.clear();
+  };
 }

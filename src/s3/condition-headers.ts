@@ -105,24 +105,23 @@ export function parseRange(header: string): RangeRequest {
   }
   const [, first, last, suffix] = match;
   if (suffix !== undefined) return { suffix: safe(suffix) };
-  const offset = safe(first as string);
-  if (last === "") return { offset };
-  const length = safe(last as string) - offset + 1;
-  if (length < 1) throw new S3Error("InvalidArgument", "range must be positive.");
-  return { offset, length };
+  if (last === "") return { offset: safe(first as string) };
+  return rangeBetween(first as string, last as string, "range");
 }
 
 /** The range of the source of a part: both ends, and nothing else. */
 export function parseCopyRange(header: string): ByteRange {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(header) ?? [];
-  if (first === undefined) {
+  if (first === undefined || last === undefined) {
     throw new S3Error("InvalidArgument", `Invalid x-amz-copy-source-range: ${header}`);
   }
+  return rangeBetween(first, last, "x-amz-copy-source-range");
+}
+
+function rangeBetween(first: string, last: string, name: string): ByteRange {
   const offset = safe(first);
-  const length = safe(last as string) - offset + 1;
-  if (length < 1) {
-    throw new S3Error("InvalidArgument", "x-amz-copy-source-range must be positive.");
-  }
+  const length = safe(last) - offset + 1;
+  if (length < 1) throw new S3Error("InvalidArgument", `${name} must be positive.`);
   return { offset, length };
 }
 

@@ -246,8 +246,6 @@ interface Screening {
 }
 
 const screenings: Partial<Record<Verb, Screening>> = {
-  GetObject: { refused: owner },
-  HeadObject: { refused: owner },
   PutObject: { refused: written, describesObject: true },
   CopyObject: {
     refused: [...written, ...sourceOwner, "x-amz-tagging-directive", "x-amz-checksum-algorithm"],
@@ -255,9 +253,7 @@ const screenings: Partial<Record<Verb, Screening>> = {
   },
   CreateMultipartUpload: { refused: written, describesObject: true },
   UploadPart: { refused: [...owner, "x-amz-server-side-encryption"] },
-  UploadPartCopy: {
-    refused: [...owner, ...sourceOwner, ...copySourceConditions],
-  },
+  UploadPartCopy: { refused: [...owner, ...sourceOwner, ...copySourceConditions] },
   DeleteObject: { refused: [...owner, ...bypass] },
   DeleteObjects: { refused: [...owner, ...bypass] },
   AbortMultipartUpload: { refused: [] },

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
+  DatabaseFile,
   DiskSpace,
   reserveBytes,
-  type DiskService,
-  FilePresence,
   validMilliseconds,
+  type DiskService,
 } from "./disk.ts";
 
 /** A disk with so many free bytes, and without other errors. */
@@ -31,20 +31,14 @@ class FakeDisk implements DiskService {
     }
     const ok = init.method === "PUT" || size !== undefined;
     const headers = new Headers(size === undefined ? {} : { "content-length": String(size) });
-    return { ok, headers, body: null };
+    return { ok, status: ok ? 200 : 404, headers, body: null };
   }
 }
 
 const mebibyte = 1024 * 1024;
 
 function spaceOn(disk: DiskService): DiskSpace {
-  let names = 0;
-  return new DiskSpace({
-    disk,
-    folder: "/state/store",
-    randomName: () => String(++names),
-    fillRandom: (bytes) => void bytes.fill(7),
-  });
+  return new DiskSpace({ disk, folder: "/state/store", isFull: false });
 }
 
 describe("DiskSpace", () => {
@@ -137,57 +131,61 @@ describe("DiskSpace", () => {
   });
 });
 
-function presence() {
-  const state = { exists: true, now: 1000, looks: 0 };
-  const file = new FilePresence({
-    async exists() {
-      state.looks++;
-      return state.exists;
-    },
-    now: () => state.now,
-    folder: "/state/store",
-  });
-  return { state, file };
+function openFile() {
+  const disk = new FakeDisk(100 * mebibyte);
+  disk.files.set("photos.sqlite", 4096);
+  const fetched = vi.spyOn(disk, "fetch");
+  const file = new DatabaseFile(spaceOn(disk), "http://disk/photos.sqlite", () => {});
+  return { disk, fetched, file };
 }
 
-describe("FilePresence", () => {
-  it("isDue when the file was opened long ago, and again when the look is old", async () => {
-    const { state, file } = presence();
-    expect(file.isDue).toBe(false);
-    state.now += validMilliseconds;
-    expect(file.isDue).toBe(true);
+describe("DatabaseFile", () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 1000 }));
+  afterEach(() => vi.useRealTimers());
+
+  it("confirmAtOnce() is false when the file was opened long ago, and when the look is old", async () => {
+    const { file } = openFile();
+    expect(file.confirmAtOnce(true)).toBe(true);
+    vi.setSystemTime(1000 + validMilliseconds);
+    expect(file.confirmAtOnce(true)).toBe(false);
     await file.look();
-    expect(file.isDue).toBe(false);
-    state.now += validMilliseconds - 1;
-    expect(file.isDue).toBe(false);
-    state.now += 1;
-    expect(file.isDue).toBe(true);
+    expect(file.confirmAtOnce(true)).toBe(true);
+    vi.setSystemTime(1000 + 2 * validMilliseconds);
+    expect(file.confirmAtOnce(true)).toBe(false);
   });
 
   it("look() says that the folder was removed, for ever", async () => {
-    const { state, file } = presence();
+    const { disk, file } = openFile();
     expect(await file.look()).toBeNull();
-    state.exists = false;
+    disk.files.clear();
     expect(await file.look()).toContain("The folder /state/store was removed while it was in use");
-    state.exists = true;
+    disk.files.set("photos.sqlite", 4096);
     expect(await file.look()).toContain("was removed");
     expect(file.removedText).toContain("Restart the process that uses the folder");
   });
 
   it("look() counts the writes since the last look", async () => {
-    const { state, file } = presence();
-    file.countUnconfirmed();
-    expect(file.hasUnconfirmed).toBe(true);
+    const { disk, file } = openFile();
+    file.confirmAtOnce(false);
     await file.look();
-    expect(file.hasUnconfirmed).toBe(false);
-    for (let write = 0; write < 3; write++) file.countUnconfirmed();
-    state.exists = false;
+    for (let write = 0; write < 3; write++) file.confirmAtOnce(false);
+    disk.files.clear();
     expect(await file.look()).toContain("The last 3 writes that were acknowledged may be lost.");
   });
 
+  it("looks after a write that was acknowledged at once, even if no call follows", async () => {
+    const { disk, file } = openFile();
+    const logged = vi.spyOn(console, "error").mockReturnValue();
+    file.confirmAtOnce(false);
+    disk.files.clear();
+    await vi.advanceTimersByTimeAsync(validMilliseconds);
+    expect(logged).toHaveBeenCalledWith(expect.stringContaining("The last write that was"));
+    logged.mockRestore();
+  });
+
   it("look() shares a look that is under way", async () => {
-    const { state, file } = presence();
+    const { fetched, file } = openFile();
     await Promise.all([file.look(), file.look()]);
-    expect(state.looks).toBe(1);
+    expect(fetched).toHaveBeenCalledTimes(1);
   });
 });

@@ -20,7 +20,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { reserveName } from "./disk.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { UserError } from "../base/user-error.ts";
 
@@ -39,7 +38,7 @@ export function pluginFolder(state: string, pluginName: string): string {
   return join(persistPath(state), pluginName);
 }
 
-interface FolderNeeds {
+export interface FolderNeeds {
   /** Folders below the folder; they are created. */
   readonly subfolders?: readonly string[];
   /** The reserve (`disk.ts`), below the folder. */
@@ -47,12 +46,6 @@ interface FolderNeeds {
   /** The caller only checks the folder: the reserve stays for the runtime that starts later. */
   readonly reserveKept?: boolean;
 }
-
-/** The folder of the store. */
-export const storeNeeds: FolderNeeds = {
-  subfolders: ["databases", "blobs", "runs"],
-  reserve: `databases/${reserveName}`,
-};
 
 /** The start of a runtime writes a few small files and the indexes of SQLite's logs. */
 const startBytes = 512 * 1024;

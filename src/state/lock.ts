@@ -13,6 +13,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
+import { loadSqlite } from "../base/runtime-patches.ts";
 import { UserError } from "../base/user-error.ts";
 
 const pollMilliseconds = 10;
@@ -68,21 +69,6 @@ export class FileLock {
     this.#isReleased = true;
     this.#database.close();
   }
-}
-
-/** Node 22 prints a warning when it loads the module. */
-export function loadSqlite(): typeof Sqlite {
-  const emitWarning = process.emitWarning.bind(process);
-  process.emitWarning = () => {};
-  try {
-    const sqlite = process.getBuiltinModule("node:sqlite") as typeof Sqlite | undefined;
-    if (sqlite !== undefined) return sqlite;
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-  throw new UserError(
-    `Ledge needs Node 22.13 or later, the first version with SQLite. This is Node ${process.version}.`,
-  );
 }
 
 /**

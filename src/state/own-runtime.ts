@@ -15,10 +15,10 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "miniflare";
 import { capnpText, workerdConfigFile } from "../base/capnp-text.ts";
-import { writeWhole } from "./owner.ts";
+import { writeWhole } from "../base/private-files.ts";
 import { removeSocket } from "./sockets.ts";
 import { workerdPath } from "../base/miniflare.ts";
-import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
+import { keepRuntimeFilesPrivate } from "../base/runtime-patches.ts";
 import { identityOf, ownConfigName, type ProcessIdentity } from "../base/processes.ts";
 
 export interface OwnRuntimeOptions {

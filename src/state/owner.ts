@@ -33,13 +33,13 @@
  * same for every owner, and each owner remembers the outcomes of requests in the transaction of the
  * write (`outcomes.ts`), so a request that two owners receive is executed once.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket, connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { FileLock } from "./lock.ts";
 import { removeSocket, socketPath } from "./sockets.ts";
-import { makePrivateFolder } from "../base/private-files.ts";
+import { makePrivateFolder, writeWhole } from "../base/private-files.ts";
 import {
   childPrograms,
   isAlive,
@@ -50,6 +50,8 @@ import {
   type ProcessIdentity,
 } from "../base/processes.ts";
 import { UserError } from "../base/user-error.ts";
+import { requireUsableFolder, type FolderNeeds } from "./folder.ts";
+import { RunRecords } from "./runs.ts";
 
 export interface OwnerRecord extends ProcessIdentity {
   readonly isBrief: boolean;
@@ -66,8 +68,10 @@ export interface OwnerOptions<Details extends object> {
   readonly onHandover?: () => void;
   /** Called when a client needs the service of the owner, which may not have started it yet. */
   readonly onServiceRequest?: () => void;
-  /** Called when a client has ended or has disconnected. */
-  readonly onClientEnd?: () => void;
+  /** What the folder needs (`folder.ts`). */
+  readonly needs?: FolderNeeds;
+  /** Called when what earlier processes have left has ended. If it fails, the folder is given up. */
+  readonly prepare?: () => void;
   /** What the record tells other processes beside the processes. */
   readonly details?: Details;
 }
@@ -84,6 +88,7 @@ export class FolderOwner<Details extends object = object> {
   readonly folder: string;
   readonly #lock: FileLock;
   readonly #options: OwnerOptions<Details>;
+  readonly #runs: RunRecords;
   readonly #connections = new Set<Socket>();
   #server: Server | undefined;
   #details: Partial<Details>;
@@ -94,14 +99,28 @@ export class FolderOwner<Details extends object = object> {
     this.folder = folder;
     this.#lock = lock;
     this.#options = options;
+    this.#runs = new RunRecords(folder);
     this.#details = options.details ?? {};
   }
 
   /**
-   * Makes this process the owner, and ends the programs that an earlier owner has left. Returns
-   * `null` when the folder has an owner.
+   * Makes this process the owner, and ends the programs that an earlier owner and clients that were
+   * killed have left. Returns `null` when the folder has an owner.
    */
   static async tryTake<Details extends object = object>(
+    folder: string,
+    options: OwnerOptions<Details>,
+  ): Promise<FolderOwner<Details> | null> {
+    try {
+      return await FolderOwner.#take(folder, options);
+    } catch (error) {
+      // The lock needs space, which the reserve has on a full device.
+      if (!requireUsableFolder(folder, options.needs).isFull) throw error;
+      return FolderOwner.#take(folder, options);
+    }
+  }
+
+  static async #take<Details extends object>(
     folder: string,
     options: OwnerOptions<Details>,
   ): Promise<FolderOwner<Details> | null> {
@@ -112,6 +131,8 @@ export class FolderOwner<Details extends object = object> {
     try {
       await owner.#succeed(readOwnerRecord(folder));
       await owner.#listen();
+      await owner.#runs.endAbandoned();
+      options.prepare?.();
       return owner;
     } catch (error) {
       owner.release();
@@ -196,13 +217,14 @@ export class FolderOwner<Details extends object = object> {
   }
 
   #accept(connection: Socket): void {
-    const { isBrief, onHandover, onServiceRequest, onClientEnd } = this.#options;
+    const { isBrief, onHandover, onServiceRequest } = this.#options;
     this.#connections.add(connection);
     connection.unref();
     connection.on("error", () => {});
     connection.once("close", () => {
       this.#connections.delete(connection);
-      if (!this.#isReleased) onClientEnd?.();
+      // A client that was killed has left its runtime, whose script goes on.
+      if (!this.#isReleased) void this.#runs.afterClientEnd().catch(() => {});
     });
     createInterface(connection).on("line", (line) => {
       if (line === handoverLine && isBrief) onHandover?.();
@@ -227,21 +249,6 @@ export function readOwnerRecord<Details extends object = object>(
 
 function identityIn({ processId, processStart = null }: ProcessIdentity): ProcessIdentity {
   return { processId, processStart };
-}
-
-/**
- * Writes a record whole or not at all, because other processes ignore half a record. Only the user
- * that runs the process can read the record.
- */
-export function writeWhole(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.new`;
-  try {
-    writeFileSync(temporary, text, { mode: 0o600 });
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
 }
 
 /** The connection of a client to the owner of a folder. The end of the connection is the end of the owner. */

@@ -7,10 +7,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { identityOf, loopbackArgument, thisProcess } from "../base/processes.ts";
 import { newRunId, RunRecords } from "./runs.ts";
 
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "ledge-runs-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+/** The records of a new state folder, and the folder of the records. */
+function newRuns(): { runs: RunRecords; folder: string } {
+  const stateFolder = mkdtempSync(join(tmpdir(), "ledge-runs-"));
+  onTestFinished(() => rmSync(stateFolder, { recursive: true, force: true }));
+  return { runs: new RunRecords(stateFolder), folder: join(stateFolder, "runs") };
 }
 
 function startProcess(...args: string[]): ChildProcess {
@@ -21,9 +22,8 @@ function startProcess(...args: string[]): ChildProcess {
 const ended = { processId: spawnSync(process.execPath, ["-e", ""]).pid, processStart: "1" };
 
 test("RunRecords.activeIds() lists the runs of processes that are alive", () => {
-  const folder = temporaryFolder();
-  const runs = new RunRecords(folder);
-  expect(new RunRecords(join(folder, "none")).activeIds()).toEqual([]);
+  const { runs, folder } = newRuns();
+  expect(runs.activeIds()).toEqual([]);
   const [own, other] = [newRunId(), newRunId()];
   runs.write(own);
   writeFileSync(join(folder, other), JSON.stringify(ended));
@@ -36,8 +36,7 @@ test("RunRecords.activeIds() lists the runs of processes that are alive", () => 
 });
 
 test("RunRecords.endAbandoned() ends the runtimes of processes that have ended", async () => {
-  const folder = temporaryFolder();
-  const runs = new RunRecords(folder);
+  const { runs, folder } = newRuns();
   const own = newRunId();
   runs.write(own, thisProcess());
   // A stopped process ends too, and another program with the id of a runtime does not.
@@ -59,8 +58,7 @@ test("RunRecords.endAbandoned() ends the runtimes of processes that have ended",
 });
 
 test("RunRecords.afterClientEnd() waits for the end of a process whose connections have closed", async () => {
-  const folder = temporaryFolder();
-  const runs = new RunRecords(folder);
+  const { runs, folder } = newRuns();
   const own = newRunId();
   runs.write(own, thisProcess());
   const client = startProcess();

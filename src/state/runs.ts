@@ -10,7 +10,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { writeWhole } from "./owner.ts";
+import { writeWhole } from "../base/private-files.ts";
 import {
   isAlive,
   killPrograms,
@@ -35,8 +35,9 @@ export function newRunId(): string {
 export class RunRecords {
   readonly #folder: string;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  /** @param stateFolder that the runs use */
+  constructor(stateFolder: string) {
+    this.#folder = join(stateFolder, "runs");
   }
 
   /** @param runtime once it has started */

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { claimFolder, Succession } from "./succession.ts";
 import { FolderOwner, readOwnerRecord, OwnerLink } from "./owner.ts";
+import { newRunId } from "./runs.ts";
 import { reserveSocket, socketPath } from "./sockets.ts";
 import { identityOf, loopbackArgument } from "../base/processes.ts";
 
@@ -31,7 +32,7 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, ".."), { recursive: true, force: true }));
 
 function take(isBrief = false, onHandover?: () => void): Promise<FolderOwner | null> {
-  return FolderOwner.tryTake(folder, { isBrief, ...(onHandover && { onHandover }) });
+  return FolderOwner.tryTake(folder, { isBrief, onHandover });
 }
 
 /** Another process that owns the folder until it ends. */
@@ -160,26 +161,29 @@ describe("OwnerLink", () => {
 
   it("does not ask another owner", async () => {
     const onHandover = vi.fn<() => void>();
-    const ended = Promise.withResolvers<void>();
+    const served = Promise.withResolvers<void>();
     const owner = await FolderOwner.tryTake(folder, {
       isBrief: false,
       onHandover,
-      onClientEnd: ended.resolve,
+      onServiceRequest: served.resolve,
     });
     const link = await OwnerLink.connect(folder);
     link?.requestHandover();
-    link?.close();
-    await ended.promise;
+    link?.requestService();
+    await served.promise;
     expect(onHandover).not.toHaveBeenCalled();
+    link?.close();
     owner?.release();
   });
 
-  it("tells the owner that a client has ended", async () => {
-    const onClientEnd = vi.fn<() => void>();
-    const owner = await FolderOwner.tryTake(folder, { isBrief: false, onClientEnd });
+  it("tells the owner that a client has ended, whose runtime ends then", async () => {
+    const owner = await take();
     const link = await OwnerLink.connect(folder);
+    const record = join(folder, "runs", newRunId());
+    mkdirSync(join(folder, "runs"));
+    writeFileSync(record, JSON.stringify(endedProcess));
     link?.close();
-    await vi.waitFor(() => expect(onClientEnd).toHaveBeenCalledOnce(), waiting);
+    await vi.waitFor(() => expect(existsSync(record)).toBe(false), waiting);
     owner?.release();
   });
 });

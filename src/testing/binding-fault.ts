@@ -7,15 +7,17 @@
  * bindings. The store applies the faults of buckets (`store/core/fault.ts`). The errors are those of
  * the deployed service.
  */
-import { toMilliseconds, type Duration } from "../base/duration.ts";
+import { toMilliseconds, type Duration } from "../base/format.ts";
 import {
   FaultSchedule,
   timingFields,
   toScheduleOptions,
   type FaultTiming,
+  matchesPattern,
+  toPlainPattern,
+  type TextPattern,
 } from "../base/fault-schedule.ts";
 import { nearest } from "../base/nearest.ts";
-import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
 import { connectionLost } from "../store/client/failure.ts";
 import { checkFields, failEffect, showFault, type UnusedFault } from "../store/core/fault.ts";
 import {
@@ -226,7 +228,7 @@ export function errorOf({ kind }: PlannedCall, effect: BindingFaultEffect): Erro
 }
 
 /** @throws TypeError if the kind of binding has no such error */
-export function errorMessage(
+function errorMessage(
   { kind, binding, method, keys }: PlannedCall,
   { code, text }: { readonly code?: number | undefined; readonly text?: string | undefined },
 ): string {

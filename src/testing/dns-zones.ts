@@ -1,5 +1,5 @@
 /** DNS in tests: zones and records through the record API, and answers as resolvers receive them. */
-import type { Duration } from "../base/duration.ts";
+import type { Duration } from "../base/format.ts";
 import type { DnsControlStub } from "./controls.ts";
 import type { DnsQuery } from "./matchers.ts";
 

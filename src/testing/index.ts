@@ -14,7 +14,7 @@ import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
 export type { Call, CallMethod } from "../store/core/fault.ts";
-export type { Duration } from "../base/duration.ts";
+export type { Duration } from "../base/format.ts";
 export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/fault.ts";
 export type { AnyCall } from "./matchers.ts";
 export type { BindingCall, BindingKind } from "./binding-call.ts";

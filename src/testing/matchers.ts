@@ -2,7 +2,7 @@
  * Matchers for the calls of buckets and other bindings, and for the log of DNS queries:
  * `expect(calls).toHavePut("a.png")`, `expect(await dns.queries()).toHaveQueried("www.example.org")`.
  */
-import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
+import { matchesPattern, toPlainPattern, type TextPattern } from "../base/fault-schedule.ts";
 import type { Call, CallMethod } from "../store/core/fault.ts";
 import { describePlannedCall, type BindingCall } from "./binding-call.ts";
 

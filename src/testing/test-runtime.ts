@@ -4,7 +4,7 @@
  * The class is the same for tests beside the script in workerd (`ledge/test`, `index.ts`) and for
  * tests in Node (`node.ts`).
  */
-import { toMilliseconds, type Duration } from "../base/duration.ts";
+import { toMilliseconds, type Duration } from "../base/format.ts";
 import {
   type FixtureObject,
   type SeedObject,

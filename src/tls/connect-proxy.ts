@@ -10,7 +10,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { readHead } from "../base/http-framing.ts";
+import { readHead } from "../base/node-http.ts";
 
 export interface ConnectProxyOptions {
   /** The names that lead here, whatever the port, in lower case. */

@@ -93,9 +93,9 @@ it("a database of a newer format: every command names the bucket and the formats
     const { code, error } = await runInProcess(here.folder, ["store", ...words.split(" ")]);
     expect([words, code]).toEqual([words, 1]);
     expect(error).toContain(
-      'Cannot open bucket "photos": its database has format 1000, and this version of Ledge knows ' +
-        `formats up to ${formatVersion}. Use the version of Ledge that wrote the database, or another ` +
-        "state folder.",
+      'Cannot open bucket "photos": its database has format 1000, and this version of Ledge has ' +
+        `format ${formatVersion}. Export the bucket with the version of Ledge that wrote the database ` +
+        '("ledge store export"), and import the objects into another state folder.',
     );
     expect(error).not.toMatch(/^ +at /m);
   }

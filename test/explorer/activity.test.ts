@@ -4,8 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Miniflare } from "miniflare";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startS3 } from "../../dist/index.js";
-import { observeScript } from "../../src/dev/script-activity.ts";
-import { ScriptConsole } from "../../src/dev/script-console.ts";
+import { observeScript, ScriptConsole } from "../../src/dev/script-console.ts";
 import type {
   ActivityBatch,
   ActivityEntry,

@@ -130,33 +130,6 @@ describe("startFaultyProxy()", () => {
     expect(await failure).toMatchObject({ name: "AbortError" });
     expect(await stored(path)).toBe(isExecuted ? "content" : null);
   });
-
-  it("ends a stalled request when it closes", async () => {
-    const { proxy, send } = await through(() => ({ kind: "stall", isExecuted: false }));
-    const failure = failureOf(send("PUT", "/photos/closed", "content"));
-    await expect.poll(() => proxy.log.length).toBe(1);
-    await proxy.close();
-    expect(await failure).toMatchObject({ message: "fetch failed" });
-  });
-
-  it("delays a request while others pass", async () => {
-    const { send } = await through(({ path }) =>
-      path.endsWith("delayed") ? { kind: "delay", milliseconds: 1_500 } : null,
-    );
-    const ended: string[] = [];
-    const put = async (key: string): Promise<void> => {
-      expect((await send("PUT", `/photos/${key}`, key)).status).toBe(200);
-      ended.push(key);
-    };
-    await Promise.all([put("delayed"), put("direct")]);
-    expect(ended).toEqual(["direct", "delayed"]);
-  });
-
-  it("closes the client's connection when the service is away", async () => {
-    const proxy = await startFaultyProxy("http://127.0.0.1:1");
-    onTestFinished(() => proxy.close());
-    await expect(fetch(proxy.endpoint)).rejects.toThrow("fetch failed");
-  });
 });
 
 const request = (number: number) => ({ number, method: "GET", path: "/" });

@@ -107,33 +107,6 @@ describe("a put", () => {
     expect(md5Of(Buffer.from(await textOf("dropped")))).toBe(md5Of(bytes));
     expect(remote.spool.files.size).toBe(0);
   });
-
-  it("is uncertain when another object is there after a lost answer", async () => {
-    for (const fault of [loseAnswer, dropRequest]) {
-      for (const options of [{}, ifAbsent]) {
-        const key = `uncertain-${fault.name}-${Object.keys(options).length}`;
-        faults = [fault("PUT", () => otherPut(key, "other"))];
-        await expect(put(key, "mine", options)).rejects.toThrow(
-          /may have been stored and overwritten by another writer/,
-        );
-        expect(await textOf(key)).toBe("other");
-      }
-    }
-  });
-
-  it("is repeated after a write of another client, and decided again", async () => {
-    await put("again", "1");
-    for (const options of [{ onlyIf: { etagMatches: [{ kind: "any" }] } } as const, {}]) {
-      sent = [];
-      faults = [
-        (message, send) =>
-          isOf(message, "PUT") ? otherPut("again", "other").then(send) : undefined,
-      ];
-      await put("again", "2", options);
-      expect(sent.map((line) => line.split(" ")[0])).toEqual(["HEAD", "PUT", "HEAD", "PUT"]);
-      expect(await textOf("again")).toBe("2");
-    }
-  });
 });
 
 describe("an upload", () => {
@@ -254,26 +227,6 @@ describe("a delete", () => {
       expect(deletesSent()).toBe(count);
       expect(await call<"head">({ method: "head", key: "deleted" })).toBeNull();
     }
-  });
-
-  it("is uncertain when another object is there after a lost answer", async () => {
-    for (const fault of [loseAnswer, dropRequest]) {
-      await put("deleted", "1");
-      faults = [fault("DELETE", () => otherPut("deleted", "other"))];
-      await expect(remove()).rejects.toThrow(/may have been deleted and stored by another writer/);
-      expect(await textOf("deleted")).toBe("other");
-    }
-  });
-
-  it("also deletes an object that another client has stored meanwhile", async () => {
-    await put("deleted", "1");
-    faults = [
-      (message, send) =>
-        isOf(message, "DELETE") ? otherPut("deleted", "other").then(send) : undefined,
-    ];
-    await remove();
-    expect(deletesSent()).toBe(2);
-    expect(await call<"head">({ method: "head", key: "deleted" })).toBeNull();
   });
 
   it("has no request of its own where there is no object", async () => {

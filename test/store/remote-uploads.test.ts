@@ -151,27 +151,6 @@ describe("an upload", () => {
     expect(Math.abs(uploaded - Date.now())).toBeLessThan(hour / 2);
   });
 
-  it("is refused by the rules of a local bucket", async () => {
-    const upload = await create("m/rules");
-    const small = await uploadPart(upload, 1, bytesOf("small"));
-    const last = await uploadPart(upload, 2, bytesOf("last"));
-    const complete = (parts: PartReference[]) =>
-      call<"completeUpload">({ method: "completeUpload", ...upload, parts });
-    await expect(complete([small, last])).rejects.toMatchObject({ code: 10011 });
-    await expect(complete([])).rejects.toMatchObject({ code: 10048 });
-    await expect(complete([small, small])).rejects.toMatchObject({ code: 10048 });
-    await expect(complete([{ ...small, etag: last.etag }])).rejects.toMatchObject({ code: 10025 });
-    await expect(complete([{ ...small, partNumber: 3 }])).rejects.toMatchObject({ code: 10025 });
-    const checksum = { algorithm: "md5", hex: "0".repeat(32) } as const;
-    const wrong = uploadPart(upload, 1, bytesOf("x"), { checksum });
-    await expect(wrong).rejects.toMatchObject({ code: 10037 });
-    await call<"abortUpload">({ method: "abortUpload", ...upload });
-    await call<"abortUpload">({ method: "abortUpload", ...upload });
-    await expect(complete([small])).rejects.toMatchObject({ code: 10024 });
-    const late = uploadPart(upload, 1, bytesOf("x"), { checksum });
-    await expect(late).rejects.toMatchObject({ code: 10024 });
-  });
-
   it("that never existed is refused", async () => {
     for (const uploadId of ["unknown", "", "a!00000000"]) {
       const upload = { key: "m/none", uploadId };

@@ -129,21 +129,6 @@ describe("Bucket.get()", () => {
     await put(shared.photos, "key", bytesOf(400_000, 2));
     expect(sameBytes(await readAll(opened), large)).toBe(true);
   });
-
-  it("reads ranges, and says when a condition does not hold", async () => {
-    await put(shared.photos, "key", large);
-    const range = { offset: 1_000_000, length: 300_000 };
-    const opened = (await shared.photos.get({ key: "key", range })) as FoundObject;
-    expect(opened.range).toEqual(range);
-    expect(sameBytes(await readAll(opened), large.slice(1_000_000, 1_300_000))).toBe(true);
-    const onlyIf = { etagDoesNotMatch: [{ kind: "any" }] } as const;
-    const other = await shared.photos.get({ key: "key", onlyIf });
-    expect(other).toMatchObject({ status: "condition failed", object: { size: large.length } });
-    expect(await shared.photos.get({ key: "none" })).toBeNull();
-    await expect(
-      shared.photos.get({ key: "key", range: { offset: large.length } }),
-    ).rejects.toThrow(new StoreError(10039));
-  });
 });
 
 describe("a fault of a test", () => {

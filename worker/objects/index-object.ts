@@ -1,4 +1,5 @@
 /** The index of zones: their names and ids. One object holds it, so that names are unique. */
+import { outcomeTable, RequestOutcomes } from "../../src/state/outcomes.ts";
 import { DurableObject } from "cloudflare:workers";
 import { encodeHex } from "../../src/base/hex.ts";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
@@ -16,13 +17,12 @@ import {
   type ObjectReply,
   type ZoneFinder,
 } from "./object-call.ts";
-import { StoredReplies } from "./stored-replies.ts";
 import type { UndoneZone } from "./zone-database.ts";
 import { announceSigner } from "./zone-dnssec.ts";
 import { zoneObject } from "./zone-object.ts";
 import { composeZoneWhere } from "./zone-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
-import { ObjectDisk } from "./zones-disk.ts";
+import { watchDatabase } from "./zones-disk.ts";
 
 type Row = { zone: string };
 
@@ -34,15 +34,15 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
-  readonly #replies: StoredReplies;
-  readonly #disk: ObjectDisk;
+  readonly #replies: RequestOutcomes;
+  readonly #confirmDisk: () => Promise<void>;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
-    this.#disk = new ObjectDisk(ctx, env, "IndexObject");
+    this.#confirmDisk = watchDatabase(ctx, env, "IndexObject");
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
@@ -52,8 +52,8 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     this.#sql.exec(
       "CREATE TABLE IF NOT EXISTS serials (name TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID",
     );
-    this.#replies = new StoredReplies(this.#sql);
-    this.#replies.createTables();
+    this.#sql.exec(outcomeTable);
+    this.#replies = new RequestOutcomes(this.#sql);
     this.#journal = new ObjectJournal(this.#sql, null);
   }
 
@@ -144,7 +144,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
   }
 
-  /** @param requestId of a request that may be repeated (`stored-replies.ts`) */
+  /** @param requestId of a request that may be repeated (`state/outcomes.ts`) */
   async create(
     request: Pick<Zone, "name" | "type">,
     account: Account,
@@ -160,7 +160,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
       // If the process ends here, the next call that uses the zone opens it.
       if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
-      await this.#disk.confirm();
+      await this.#confirmDisk();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
@@ -211,7 +211,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const json = this.#replies.find(requestId) ?? this.#edit(zone, input, account, requestId);
       const { paused } = this.get(id) as Zone;
       await zoneObject(this.env, id).pause(paused);
-      await this.#disk.confirm();
+      await this.#confirmDisk();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
@@ -260,7 +260,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
     if (name !== null) await announceSigner(this.env, name, null);
     try {
-      await this.#disk.confirm();
+      await this.#confirmDisk();
       return replyWith({ id });
     } catch (error) {
       return replyToError(error);

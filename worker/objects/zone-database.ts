@@ -3,6 +3,7 @@
  * the turn in which it is made, so that publications keep the order of serials. Two receivers serve
  * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
  */
+import { RequestOutcomes } from "../../src/state/outcomes.ts";
 import type { ZoneData, ZoneHead } from "../../src/dns/rules/zone.ts";
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
@@ -17,12 +18,11 @@ import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
 import { isolateZones, publicationQueue } from "../replication/replicas.ts";
 import type { Env } from "./object-call.ts";
 import { RecordTable } from "./record-table.ts";
-import { StoredReplies } from "./stored-replies.ts";
 import { zoneTables } from "./zone-sql.ts";
 import { ChangeLog, ZoneState, type ZoneIdentity } from "./zone-state.ts";
 import { ObjectJournal, zoneTestSession } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
-import { ObjectDisk } from "./zones-disk.ts";
+import { watchDatabase } from "./zones-disk.ts";
 
 /** A zone whose creation was undone. */
 export interface UndoneZone {
@@ -34,12 +34,12 @@ export class ZoneDatabase {
   readonly records: RecordTable;
   readonly state: ZoneState;
   readonly changeLog: ChangeLog;
-  readonly replies: StoredReplies;
+  readonly replies: RequestOutcomes;
   readonly #storage: DurableObjectStorage;
   readonly #config: DnsConfig;
   readonly #publications: PublicationQueue | null;
   readonly #journal: ObjectJournal;
-  readonly #disk: ObjectDisk;
+  readonly #confirmDisk: () => Promise<void>;
   /** `null` before `open` and after `destroy`. */
   #identity: ZoneIdentity | null;
   #changedDelegations = new Set<string>();
@@ -47,14 +47,14 @@ export class ZoneDatabase {
   constructor(ctx: DurableObjectState, env: Env, config: DnsConfig) {
     const { id, storage } = ctx;
     const { sql } = storage;
-    this.#disk = new ObjectDisk(ctx, env, "ZoneObject");
+    this.#confirmDisk = watchDatabase(ctx, env, "ZoneObject");
     this.#storage = storage;
     this.#config = config;
     this.#journal = new ObjectJournal(sql, id.name ?? null);
     this.records = new RecordTable(sql);
     this.state = new ZoneState(sql);
     this.changeLog = new ChangeLog(sql);
-    this.replies = new StoredReplies(sql);
+    this.replies = new RequestOutcomes(sql);
     this.#publications = publicationQueue(env);
     const identity = this.#readIdentity();
     this.#identity = identity;
@@ -249,6 +249,6 @@ export class ZoneDatabase {
   async published(): Promise<void> {
     await this.#publications?.flushed();
     // A zone that is deleted has no database.
-    if (this.#identity !== null) await this.#disk.confirm();
+    if (this.#identity !== null) await this.#confirmDisk();
   }
 }

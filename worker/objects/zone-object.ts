@@ -104,7 +104,7 @@ export class ZoneObject extends DurableObject<Env> {
     return lines === null ? null : streamLines(lines);
   }
 
-  /** @param requestId of a request that may be repeated (`stored-replies.ts`) */
+  /** @param requestId of a request that may be repeated (`state/outcomes.ts`) */
   async #write(
     work: (transaction: ZoneTransaction) => unknown,
     requestId: string | null = null,

@@ -2,6 +2,7 @@
  * The SQL of zones: the tables, and queries for records and zones. Text of a request never becomes
  * part of a statement: values are bound.
  */
+import { outcomeTable } from "../../src/state/outcomes.ts";
 import type {
   Condition,
   Match,
@@ -10,15 +11,6 @@ import type {
   TextTest,
   ZoneQuery,
 } from "../../src/dns/rules/list-query.ts";
-
-/** The table of `stored-replies.ts`, in a zone and in the index. */
-export const replyTables: readonly string[] = [
-  `CREATE TABLE IF NOT EXISTS replies (
-    request TEXT NOT NULL, part INTEGER NOT NULL, json TEXT NOT NULL, time INTEGER NOT NULL,
-    PRIMARY KEY (request, part)
-  )`,
-  "CREATE INDEX IF NOT EXISTS replies_by_time ON replies (time)",
-];
 
 /**
  * The tables of one zone. Each order and each filter that an index can serve has an index.
@@ -78,7 +70,7 @@ export const zoneTables: readonly string[] = [
     action TEXT NOT NULL,
     record TEXT NOT NULL
   )`,
-  ...replyTables,
+  outcomeTable,
 ];
 
 interface SqlCondition {

@@ -1,4 +1,5 @@
 /** `ledge store buckets`, `stats`, `check`, `gc` and `reset`: whole buckets. */
+import { RunRecords } from "../../state/runs.ts";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -24,7 +25,6 @@ import {
   readDatabaseId,
   removePartialFiles,
 } from "../../store/node/store-files.ts";
-import { storeRuns } from "../../store/node/store-owner.ts";
 import { exitCode, projectOptions, UsageError, type LeafCommand } from "../command.ts";
 import { confirm, print, printRemark } from "../output.ts";
 import { withCleanup } from "../run.ts";
@@ -145,7 +145,7 @@ export const check: LeafCommand = {
           await checkBucket({
             storeFolder: project.folder,
             bucketName,
-            activeRuns: () => storeRuns(project.folder).activeIds(),
+            activeRuns: () => new RunRecords(project.folder).activeIds(),
             onObject: (bytes) => progress.add(bytes),
           }),
         );
@@ -316,7 +316,7 @@ async function removeForeignMarks(project: StoreProject, bucketName: string): Pr
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
   const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
   const files = (await Promise.all(folders)).flat();
-  const runIds = storeRuns(project.folder).activeIds();
+  const runIds = new RunRecords(project.folder).activeIds();
   return files.filter(({ name }) => isAbandoned(name, runIds));
 }
 

@@ -14,10 +14,14 @@
  *     propagation_delay  the answer from the zones as they were some time ago
  *     lost_notify        a NOTIFY message is not sent
  */
-import { toMilliseconds, type Duration } from "../../base/duration.ts";
-import { FaultSchedule, type FaultScheduleOptions } from "../../base/fault-schedule.ts";
+import { toMilliseconds, type Duration } from "../../base/format.ts";
+import {
+  type FaultScheduleOptions,
+  matchesPattern,
+  toPlainPattern,
+  FaultSchedule,
+} from "../../base/fault-schedule.ts";
 import { nearest } from "../../base/nearest.ts";
-import { matchesPattern, toPlainPattern } from "../../base/text-pattern.ts";
 import { typeCode, typeName } from "../record/presentation.ts";
 import { WireError } from "../wire/bytes.ts";
 import { encodeName, isAtOrBelow, textKey } from "../wire/name.ts";

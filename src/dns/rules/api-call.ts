@@ -1,6 +1,5 @@
 /** Calls of the record API: their headers, their log, and the faults that a test injects. */
-import { FaultSchedule } from "../../base/fault-schedule.ts";
-import { matchesPattern, toPlainPattern } from "../../base/text-pattern.ts";
+import { FaultSchedule, matchesPattern, toPlainPattern } from "../../base/fault-schedule.ts";
 import { problem, type Problem } from "../record/problem.ts";
 
 /**

@@ -15,7 +15,7 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import { isLastRequest, readHead, ResponseEnd } from "../../base/http-framing.ts";
+import { isLastRequest, readHead, ResponseEnd } from "../../base/node-http.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
 import { Authority } from "../../tls/authority.ts";

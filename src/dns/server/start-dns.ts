@@ -3,7 +3,7 @@
  * its zones, both as the configuration file says.
  */
 import { isIPv6 } from "node:net";
-import { fetchAlone } from "../../base/fetch-alone.ts";
+import { fetchAlone } from "../../base/node-http.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
 import { ApiClient } from "../client/api-client.ts";

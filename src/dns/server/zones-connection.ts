@@ -2,24 +2,27 @@
  * A command's connection to the owner of the zones, through the folder's socket.
  *
  * If no process owns the zones, this process does, briefly: the runtime of an owner that was killed
- * still answers, and has to end first. The owner may change at any time: a dev
- * server ends, restarts or starts. Then a request in flight is sent again, to the next owner. So a
- * request that may write has an id (`worker/objects/stored-replies.ts`).
+ * still answers, and has to end first. When the owner changes, a request in flight is sent again with
+ * the same id, to the next owner (`state/repeat.ts`).
  */
 import { randomUUID } from "node:crypto";
 import { text as readText } from "node:stream/consumers";
-import { setTimeout as delay } from "node:timers/promises";
 import { request } from "../../base/node-http.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { Succession } from "../../state/succession.ts";
+import { repeatUntilAnswered } from "../../state/repeat.ts";
+import { Succession } from "../../state/succession.ts";
 import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
 import { requestIdHeader } from "../rules/api-call.ts";
-import { apiSocketPath, findZonesOwner, type Zones, type ZonesOwner } from "./zones-owner.ts";
-import { succeedZonesOwner } from "./zones-successor.ts";
+import { Companion } from "./companion.ts";
+import {
+  apiSocketPath,
+  describeOtherTable,
+  findZonesOwner,
+  takeZones,
+  type Zones,
+  type ZonesOwner,
+} from "./zones-owner.ts";
 
-const pollMilliseconds = 20;
-/** An owner that starts, restarts or takes over answers within this time. */
-const patienceMilliseconds = 60_000;
 /** A healthy owner on this machine answers a small request sooner. */
 const checkMilliseconds = 10_000;
 /** The longest time for which an owner that works sends nothing: it imports a large zone. */
@@ -72,23 +75,18 @@ export class ZonesConnection {
       headers: { ...headers, ...content.headers, [requestIdHeader]: randomUUID() },
       body: content.bytes,
     };
-    const deadline = Date.now() + patienceMilliseconds;
-    for (;;) {
-      try {
-        return await exchange(apiSocketPath(this.#zones.folder), message, answerMilliseconds);
-      } catch (error) {
+    const { folder } = this.#zones;
+    return repeatUntilAnswered({
+      send: () => exchange(apiSocketPath(folder), message, answerMilliseconds),
+      onFailure: async (error, isOver) => {
         if (error instanceof SilenceError) throw await this.#notAnswering();
-        const { folder } = this.#zones;
         if (this.#succession.failure !== null) throw this.#succession.failure;
-        if (Date.now() > deadline) {
-          const owner = await findZonesOwner(folder);
-          if (owner !== null) throw await this.#notAnswering();
-          const { message: reason } = error as Error;
-          throw new UserError(`No process serves the zones in ${folder} (${reason}). Try again.`);
-        }
-      }
-      await delay(pollMilliseconds);
-    }
+        if (!isOver) return;
+        if ((await findZonesOwner(folder)) !== null) throw await this.#notAnswering();
+        const { message: reason } = error;
+        throw new UserError(`No process serves the zones in ${folder} (${reason}). Try again.`);
+      },
+    });
   }
 
   async #notAnswering(): Promise<UserError> {
@@ -99,6 +97,29 @@ export class ZonesConnection {
         "process and try again.",
     );
   }
+}
+
+/**
+ * Serves the zones while no other process does, without ports.
+ *
+ * @param warn receives a warning when another owner has another `[dns]` table
+ */
+export function succeedZonesOwner(
+  zones: Zones,
+  warn: (text: string) => void,
+): Succession<ZonesOwner> {
+  let lastWarning: string | null = null;
+  return new Succession({
+    folder: zones.folder,
+    take: (onHandover) => takeZones(zones, { isBrief: true, onHandover }),
+    start: (owner) => Companion.start(owner, zones.variables, { isPublic: false, listeners: null }),
+    onOwner: (link) => {
+      link.requestService();
+      const warning = describeOtherTable(zones);
+      if (warning !== null && warning !== lastWarning) warn(warning);
+      lastWarning = warning;
+    },
+  });
 }
 
 interface Message {

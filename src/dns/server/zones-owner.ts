@@ -21,7 +21,6 @@ import {
   stateFolder,
 } from "../../state/folder.ts";
 import { FolderOwner, OwnerLink, readOwnerRecord, type OwnerRecord } from "../../state/owner.ts";
-import { RunRecords } from "../../state/runs.ts";
 import { socketPath } from "../../state/sockets.ts";
 import { claimFolder } from "../../state/succession.ts";
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
@@ -77,11 +76,6 @@ export function apiSocketPath(folder: string): string {
   return socketPath(folder, "api");
 }
 
-/** The runtimes with a binding to the zones. */
-export function zonesRuns(folder: string): RunRecords {
-  return new RunRecords(join(folder, "runs"));
-}
-
 /** Another process owns the zones, and not only briefly. */
 export class ZonesTakenError extends UserError {
   readonly owner: ZonesOwnerRecord;
@@ -97,28 +91,19 @@ export class ZonesTakenError extends UserError {
 }
 
 /** Makes this process the owner. Returns `null` when the zones have an owner. */
-export async function takeZones(
+export function takeZones(
   { folder, variables }: Zones,
   { log = console.warn, ...options }: TakeOptions,
 ): Promise<ZonesOwner | null> {
-  const { isFull } = requireUsableFolder(folder, zonesNeeds);
-  const runs = zonesRuns(folder);
-  const owner = await FolderOwner.tryTake<ZonesDetails>(folder, {
+  return FolderOwner.tryTake<ZonesDetails>(folder, {
     ...options,
+    needs: zonesNeeds,
     details: { table: tableId(variables) },
-    // A client that was killed has left its runtime, whose script goes on.
-    onClientEnd: () => void runs.afterClientEnd().catch(() => {}),
+    prepare() {
+      if (requireUsableFolder(folder, zonesNeeds).isFull) log(fullDeviceText(folder));
+      requireFormat(folder);
+    },
   });
-  if (owner === null) return null;
-  if (isFull) log(fullDeviceText(folder));
-  try {
-    await runs.endAbandoned();
-    requireFormat(folder);
-    return owner;
-  } catch (error) {
-    owner.release();
-    throw error;
-  }
 }
 
 /** The format of the databases in a folder, which the file `format` names. */

@@ -1,6 +1,6 @@
 /**
  * An invocation of the script, as the tail worker of the dev server reports it
- * (`plugin/activity-plugin.ts`): the events of workerd's streaming tail, shortened.
+ * (`dev/plugin/tail-plugins.ts`): the events of workerd's streaming tail, shortened.
  *
  * The report is one line on the console of the runtime: a mark, and JSON.
  */

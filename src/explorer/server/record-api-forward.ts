@@ -1,5 +1,5 @@
 /** Forwards calls of the page to the record API, with the access of the project. */
-import { fetchAlone, type FetchAloneOptions } from "../../base/fetch-alone.ts";
+import { fetchAlone, type FetchAloneOptions } from "../../base/node-http.ts";
 import { CallError, type ExplorerCall, type ExplorerResponse, type Route } from "./call.ts";
 import type { DnsAccess } from "./context.ts";
 import { recordApiPath } from "./record-api-path.ts";

@@ -1,12 +1,11 @@
 /** Serves the explorer of a state folder. */
 import { basename, join } from "node:path";
-import { packageVersion } from "../../base/own-version.ts";
+import { packageVersion } from "../../base/package-version.ts";
 import { listenAtFreePort } from "../../base/ports.ts";
 import { persistPath, pluginFolder } from "../../state/folder.ts";
 import type { ProjectRemote } from "../../config/remotes.ts";
 import { usedRemotes } from "../../config/used-remotes.ts";
-import { readOrMakeCredentials } from "../../s3/state-files.ts";
-import { findServer } from "../../s3/state-files.ts";
+import { readOrMakeCredentials, findServer } from "../../s3/state-files.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import { ActivityLog } from "./activity-log.ts";
 import { ActivitySources } from "./activity-sources.ts";

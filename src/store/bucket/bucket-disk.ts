@@ -10,15 +10,12 @@
  *
  * A removed folder is noticed by `state/disk.ts`. The bucket then refuses everything.
  */
-import {
-  problemOf,
-  type DiskProblem,
-  DiskSpace,
-  FilePresence,
-  validMilliseconds,
-} from "../../state/disk.ts";
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { problemOf, type DiskProblem } from "../../state/disk-problem.ts";
+import { DatabaseFile, spaceOfIsolate, type DiskSpace } from "../../state/disk.ts";
 import {
   bytesCarried,
+  type DiskQuestion,
   type Operation,
   type Outcome,
   refusedOutcome,
@@ -27,7 +24,7 @@ import {
   storesFile,
 } from "../core/operations.ts";
 import type { RefusedWrites } from "./bucket.ts";
-import { isNew } from "./migration.ts";
+import { isNew } from "./schema.ts";
 
 export interface DiskBindings {
   /** The folder of the databases. */
@@ -42,25 +39,9 @@ export interface DiskBindings {
   };
 }
 
-/** What one bucket of this isolate finds out about the device holds for all. */
-let sharedSpace: DiskSpace | undefined;
-
-export function storeSpace({ databases, place }: DiskBindings): DiskSpace {
-  if (sharedSpace === undefined) {
-    sharedSpace = new DiskSpace({
-      disk: databases,
-      folder: place.folder,
-      randomName: () => crypto.randomUUID(),
-      fillRandom: (bytes) => void crypto.getRandomValues(bytes),
-    });
-    sharedSpace.isFull = place.isFull;
-  }
-  return sharedSpace;
+function storeSpace({ databases, place }: DiskBindings): DiskSpace {
+  return spaceOfIsolate({ disk: databases, ...place });
 }
-
-/** How long after the first write the reserve is written: the first calls are faster without. */
-const reserveDelayMilliseconds = 1000;
-let hasReserve = false;
 
 /** The address of a bucket's database at the disk service. */
 export function databaseUrl({ place }: DiskBindings, id: DurableObjectId): string {
@@ -73,7 +54,7 @@ export function databasePath({ place }: DiskBindings, id: DurableObjectId): stri
 }
 
 /** What to tell callers of a bucket whose database SQLite cannot open. */
-export function unreadableText(bucketName: string, path: string): string {
+function unreadableText(bucketName: string, path: string): string {
   return (
     `Cannot open the database of bucket "${bucketName}", ${path}: SQLite cannot read the file. ` +
     `Nothing was removed. Run "ledge store check ${bucketName}" to see the damage, and restore ` +
@@ -89,28 +70,22 @@ export class BucketDisk {
   /** The file of the bucket's database. */
   readonly #url: string;
   readonly #space: DiskSpace;
-  readonly #presence: FilePresence;
+  readonly #file: DatabaseFile;
   #formatProblem: DiskProblem | null = null;
-  #lookScheduled = false;
 
   constructor(ctx: DurableObjectState, env: DiskBindings, name: string) {
-    const { databases, place } = env;
     this.#ctx = ctx;
-    this.#databases = databases;
+    this.#databases = env.databases;
     this.#url = databaseUrl(env, ctx.id);
     this.#name = name;
     this.#path = databasePath(env, ctx.id);
     this.#space = storeSpace(env);
-    this.#presence = new FilePresence({
-      exists: () => fileExists(databases, this.#url),
-      now: () => Date.now(),
-      folder: place.folder,
-    });
+    this.#file = new DatabaseFile(this.#space, this.#url, (work) => ctx.waitUntil(work));
   }
 
   /** Whether batches can be executed without a question about the disk. */
   get isGood(): boolean {
-    return !this.#space.isFull && this.#presence.removedText === null;
+    return !this.#space.isFull && this.#file.removedText === null;
   }
 
   get isFull(): boolean {
@@ -118,7 +93,7 @@ export class BucketDisk {
   }
 
   get removedProblem(): DiskProblem | null {
-    const { removedText } = this.#presence;
+    const { removedText } = this.#file;
     return removedText === null ? null : problemOf(removedText);
   }
 
@@ -196,13 +171,7 @@ export class BucketDisk {
 
   /** Whether a batch can be answered at once; otherwise `confirm()` comes first. */
   confirmAtOnce(reads: boolean): boolean {
-    if (!hasReserve) this.#writeReserveSoon();
-    if (this.#presence.isDue) return false;
-    if (!reads) {
-      this.#presence.countUnconfirmed();
-      this.#scheduleLook();
-    }
-    return true;
+    return this.#file.confirmAtOnce(reads);
   }
 
   /**
@@ -211,27 +180,8 @@ export class BucketDisk {
    * @returns why the batch is not acknowledged, or `null`
    */
   async confirm(): Promise<DiskProblem | null> {
-    const text = await this.#presence.look();
+    const text = await this.#file.look();
     return text === null ? null : problemOf(text);
-  }
-
-  /** Writes that are acknowledged without a look are looked after even if no call follows. */
-  #scheduleLook(): void {
-    if (this.#lookScheduled) return;
-    this.#lookScheduled = true;
-    const look = scheduler.wait(validMilliseconds).then(async () => {
-      this.#lookScheduled = false;
-      if (!this.#presence.hasUnconfirmed || this.removedProblem !== null) return;
-      const problem = await this.#presence.look();
-      if (problem !== null) console.error(`Bucket "${this.#name}": ${problem}`);
-    });
-    this.#ctx.waitUntil(look);
-  }
-
-  #writeReserveSoon(): void {
-    hasReserve = true;
-    const write = scheduler.wait(reserveDelayMilliseconds).then(() => this.#space.restoreReserve());
-    this.#ctx.waitUntil(write);
   }
 }
 
@@ -244,12 +194,26 @@ function bytesNeeded(operation: Operation): number {
   return needsSpace(operation) ? bytesCarried(operation) : 0;
 }
 
-/** Whether a file of the disk service exists; `true` also when this cannot be found out. */
-export async function fileExists(databases: Fetcher, url: string): Promise<boolean> {
-  try {
-    const response = await databases.fetch(url, { method: "HEAD" });
-    return response.status !== 404;
-  } catch {
-    return true;
+interface StoreDiskEnv extends DiskBindings {
+  readonly buckets: DurableObjectNamespace;
+  /** In the runtime of a client: the buckets are in the runtime of the owner. */
+  readonly owner?: Fetcher;
+}
+
+/**
+ * The store's disk, for clients whose bucket does not answer: workerd opens the database before the
+ * bucket object exists. To open a database takes space, so on a full disk a request gives up the
+ * reserve, and then the bucket opens. If the disk is in order, the database is damaged.
+ */
+export class StoreDisk extends WorkerEntrypoint<StoreDiskEnv> {
+  /** Answers what to tell callers, or `null`. */
+  override async fetch(request: Request): Promise<Response> {
+    const { bucketName, bytes } = await request.json<DiskQuestion>();
+    const space = storeSpace(this.env);
+    const problem = await space.findProblem(bytes);
+    if (space.isFull) await space.releaseReserve();
+    if (problem !== null || this.env.owner !== undefined) return Response.json(problem);
+    const path = databasePath(this.env, this.env.buckets.idFromName(bucketName));
+    return Response.json(problemOf(unreadableText(bucketName, path)));
   }
 }

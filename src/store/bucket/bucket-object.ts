@@ -18,7 +18,7 @@ import {
   isDelete,
   storesFile,
 } from "../core/operations.ts";
-import type { DiskProblem } from "../../state/disk.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "./bucket-service.ts";
 import {

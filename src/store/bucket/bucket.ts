@@ -9,65 +9,52 @@
  * removed once the writes are durable.
  */
 import { resolveRange } from "../core/byte-range.ts";
-import { checkContent } from "../core/content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
-import {
-  decodeCursor,
-  listPage,
-  listRun,
-  validateLimit,
-  type ListQuery,
-  type ScanRows,
-} from "../core/list-page.ts";
+import { checkContent } from "../core/content.ts";
 import { StoreError, type Method } from "../core/errors.ts";
-import { validateMetadata } from "../core/metadata.ts";
 import { validateKey } from "../core/key.ts";
-import { deleteKeysMax, listPageBytesMax } from "../core/limits.ts";
-import { decodeObject } from "../core/object.ts";
+import { deleteKeysMax } from "../core/limits.ts";
+import { validateLimit } from "../core/list-page.ts";
+import { validateMetadata } from "../core/metadata.ts";
+import { decodeObject, type NewObject } from "../core/object.ts";
 import {
-  type Operation,
-  type Outcome,
-  type Request,
-  type Result,
   areReads,
   isRead,
   isStored,
   needTransaction,
+  type Operation,
+  type Outcome,
+  type Request,
+  type Result,
 } from "../core/operations.ts";
+import { RequestOutcomes } from "../../state/outcomes.ts";
 import { ContentTable, ReleasedFiles } from "./contents.ts";
-import { openTables } from "./migration.ts";
+import { countObjects, hasObjects, listObjects } from "./object-list.ts";
+import { Objects, type BucketPlatform } from "./objects.ts";
+import { isEmpty, openTables, SettingsTable } from "./schema.ts";
 import { MultipartUploads } from "./uploads.ts";
-import { ObjectRepository, newVersion, type BucketPlatform } from "./objects.ts";
-import { ObjectTable, type RowText } from "./object-table.ts";
-import { RequestTable } from "./request-table.ts";
-import { isEmpty, SettingsTable } from "./schema.ts";
 
 export class Bucket {
   /** Names the database in the folder of the files. */
   readonly databaseId: string;
   readonly #platform: BucketPlatform;
-  readonly #table: ObjectTable;
   readonly #contents: ContentTable;
-  readonly #objects: ObjectRepository;
+  readonly #objects: Objects;
   readonly #uploads: MultipartUploads;
-  readonly #requests: RequestTable;
+  readonly #requests: RequestOutcomes;
   readonly #settings: SettingsTable;
   readonly releasedFiles: ReleasedFiles;
 
   constructor(platform: BucketPlatform) {
     const { storage, bucketName, runId } = platform;
-    const { databaseId, hasUnsealedRows } = openTables(storage, bucketName);
-    this.databaseId = databaseId;
+    this.databaseId = openTables(storage, bucketName);
     this.#platform = platform;
-    this.#table = new ObjectTable(storage.sql, hasUnsealedRows);
     this.releasedFiles = new ReleasedFiles(storage.sql, runId);
     this.#contents = new ContentTable(storage.sql, this.releasedFiles);
-    this.#objects = new ObjectRepository(this.#table, this.#contents, (write) =>
-      storage.transactionSync(write),
-    );
+    this.#objects = new Objects(storage, this.#contents);
     this.#settings = new SettingsTable(storage.sql);
     this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects, this.#settings);
-    this.#requests = new RequestTable(storage.sql);
+    this.#requests = new RequestOutcomes(storage.sql);
   }
 
   /**
@@ -83,26 +70,21 @@ export class Bucket {
     refused?: RefusedWrites,
   ): { outcomes: Outcome[]; released: string[] } {
     // The id of a batch is stored with its writes: a batch that only reads does not write its id.
-    const isOnce = requestId !== undefined && !areReads(operations) && refused?.areAll !== true;
-    let isRepeated = false;
-    const attempt = (): Outcome[] => {
-      const attemptOne = (operation: Operation): Outcome =>
-        refused?.outcomeOf(operation) ?? this.#attempt(operation);
-      if (!isOnce) return operations.map(attemptOne);
-      const first = this.#requests.find(requestId);
-      isRepeated = first !== null;
-      return first === null
-        ? this.#attemptOnce(operations, requestId, attemptOne)
-        : operations.map((operation, index) => first[index] ?? this.#attempt(operation));
-    };
+    const id = areReads(operations) || refused?.areAll === true ? undefined : requestId;
     try {
-      const isTransaction = isOnce || needTransaction(operations);
-      const outcomes = isTransaction ? this.#transact(attempt) : this.#guard(attempt);
+      const known = id === undefined ? null : this.#requests.find(id);
+      const first = known === null ? null : (JSON.parse(known) as (Outcome | null)[]);
+      const attempt = (): Outcome[] => this.#attemptAll(operations, id, first, refused);
+      const needsTransaction = id !== undefined || needTransaction(operations);
+      const outcomes = needsTransaction
+        ? this.#platform.storage.transactionSync(attempt)
+        : attempt();
       const released = this.#objects.takeReleased();
-      const isCommitted = !isRepeated && outcomes.every(isStored);
+      const isCommitted = first === null && outcomes.every(isStored);
       if (!isCommitted) released.push(...this.unusedBlobs(operations));
       return { outcomes, released };
     } catch (error) {
+      this.reread();
       console.error("Cannot execute a batch of operations:", error);
       const outcomes = operations.map(() => this.#unexpected(error));
       return { outcomes, released: this.unusedBlobs(operations) };
@@ -111,19 +93,26 @@ export class Bucket {
 
   /** `execute`, for operations of which none writes. */
   read(operations: readonly Operation[]): Outcome[] {
-    return this.#guard(() => operations.map((operation) => this.#attempt(operation)));
+    return operations.map((operation) => this.#attempt(operation));
   }
 
-  #attemptOnce(
+  /** @param first the outcomes of the first execution of a repeated request; `null` for a read */
+  #attemptAll(
     operations: readonly Operation[],
-    requestId: string,
-    attemptOne: (operation: Operation) => Outcome,
+    requestId: string | undefined,
+    first: readonly (Outcome | null)[] | null,
+    refused: RefusedWrites | undefined,
   ): Outcome[] {
-    const outcomes = operations.map(attemptOne);
-    const ofWrites = operations.map((operation, index) =>
-      isRead(operation) ? null : (outcomes[index] as Outcome),
+    const outcomes = operations.map(
+      (operation, index) =>
+        first?.[index] ?? refused?.outcomeOf(operation) ?? this.#attempt(operation),
     );
-    this.#requests.add(requestId, ofWrites, Date.now());
+    if (requestId !== undefined && first === null) {
+      const ofWrites = outcomes.map((outcome, index) =>
+        isRead(operations[index] as Operation) ? null : outcome,
+      );
+      this.#requests.add(requestId, JSON.stringify(ofWrites));
+    }
     return outcomes;
   }
 
@@ -156,20 +145,6 @@ export class Bucket {
     return { ok: false, code, text };
   }
 
-  #transact<T>(write: () => T): T {
-    return this.#guard(() => this.#platform.storage.transactionSync(write));
-  }
-
-  /** Discards the state in memory when `write` fails. */
-  #guard<T>(write: () => T): T {
-    try {
-      return write();
-    } catch (error) {
-      this.reread();
-      throw error;
-    }
-  }
-
   #attempt(operation: Operation): Outcome {
     try {
       if (operation.mustExist && this.#settings.isDeleted) throw new StoreError(10006);
@@ -190,7 +165,12 @@ export class Bucket {
    * removed.
    */
   expireUploads(): string[] {
-    this.#transact(() => this.#uploads.expire());
+    try {
+      this.#platform.storage.transactionSync(() => this.#uploads.expire());
+    } catch (error) {
+      this.reread();
+      throw error;
+    }
     return this.#objects.takeReleased();
   }
 
@@ -221,7 +201,7 @@ export class Bucket {
     return this.#contents.namesFiles();
   }
 
-  get requests(): RequestTable {
+  get requests(): RequestOutcomes {
     return this.#requests;
   }
 
@@ -242,7 +222,7 @@ export class Bucket {
         return this.#delete(operation);
       case "list":
         validateLimit(operation.limit);
-        return this.#list(operation);
+        return listObjects(this.#platform.storage.sql, operation);
       case "createUpload":
         return this.#uploads.create(operation);
       case "uploadPart":
@@ -267,13 +247,16 @@ export class Bucket {
         this.#settings.unmarkDeleted();
         return null;
       case "deleteBucket":
-        if (this.#table.hasObjects() || this.#uploads.countInProgress() > 0) {
+        if (hasObjects(this.#platform.storage.sql) || this.#uploads.countInProgress() > 0) {
           throw new StoreError(10008);
         }
         this.#settings.markDeleted();
         return null;
       case "stats":
-        return { ...this.#table.stats(operation), uploads: this.#uploads.countInProgress() };
+        return {
+          ...countObjects(this.#platform.storage.sql, operation),
+          uploads: this.#uploads.countInProgress(),
+        };
       case "checkDisk":
         // `bucket-object.ts` answers this operation: a bucket knows its tables only.
         return { problem: null };
@@ -285,12 +268,12 @@ export class Bucket {
     return this.#objects.text(key);
   }
 
-  #get({ key, range, onlyIf, partNumber }: Request<"get">): Result<"get"> {
+  #get({ key, range, onlyIf, partNumber, verify }: Request<"get">): Result<"get"> {
     validateKey(key);
     const found = this.#objects.find(key);
     if (found === null) return null;
     const { text, bytes } = found;
-    if (range === undefined && onlyIf === undefined && partNumber === undefined && bytes !== null) {
+    if (bytes !== null && (range ?? onlyIf ?? partNumber ?? verify) === undefined) {
       const whole = { offset: 0, length: bytes.byteLength };
       return { status: "found", object: text, range: whole, content: [{ bytes }] };
     }
@@ -300,7 +283,7 @@ export class Bucket {
     }
     const part = partNumber === undefined ? null : this.#objects.part(found, record, partNumber);
     const resolved = part?.range ?? resolveRange(range, record.size);
-    const content = this.#objects.read(key, found, resolved, record.checksums.md5);
+    const content = this.#objects.read(found, record, resolved, verify);
     const { partsCount } = part ?? {};
     return {
       status: "found",
@@ -321,13 +304,20 @@ export class Bucket {
       if (!conditionHolds(onlyIf, text === null ? null : decodeObject(key, text))) return null;
     }
     const { size, checksums } = checked;
-    const etag = checksums.md5 as string;
-    const version = newVersion(this.#platform, key);
-    const record = { ...version, size, etag, checksums, storageClass, http, custom };
-    return this.#objects.put(
-      ssecKeyMd5 === undefined ? record : { ...record, ssecKeyMd5 },
-      checked,
-    );
+    const { randomHex, now } = this.#platform;
+    const record: NewObject = {
+      key,
+      version: randomHex(16),
+      size,
+      etag: checksums.md5 as string,
+      uploaded: now(),
+      checksums,
+      storageClass,
+      http,
+      custom,
+      ssecKeyMd5,
+    };
+    return this.#objects.put(record, checked);
   }
 
   #delete({ keys, onlyIf }: Request<"delete">): Result<"delete"> {
@@ -343,29 +333,6 @@ export class Bucket {
     const text = this.#objects.text(key);
     if (text === null || conditionHolds(condition, decodeObject(key, text))) return;
     throw new StoreError(10031);
-  }
-
-  #list(request: Request<"list">): Result<"list"> {
-    const { cursor, includeHttp, includeCustom } = request;
-    const include = { http: includeHttp, custom: includeCustom };
-    const query: ListQuery = {
-      ...request,
-      ...(cursor !== undefined && { after: decodeCursor(cursor) }),
-      weightMax: includeHttp || includeCustom ? listPageBytesMax : Infinity,
-    };
-    const scan: ScanRows<RowText> = (bounds, rowsExpected) =>
-      this.#table.scan(bounds, { include, rowsExpected });
-    const run = listRun(query, (bounds, most) => this.#table.run(bounds, include, most), scan);
-    if (run !== null) {
-      const { json, ...rest } = run;
-      return { objectsJson: `[${json}]`, prefixes: [], ...rest };
-    }
-    const page = listPage(query, scan);
-    return {
-      objectsJson: `[${page.rows.map((row) => row.json).join(",")}]`,
-      prefixes: page.prefixes,
-      ...(page.cursor !== undefined && { cursor: page.cursor }),
-    };
   }
 }
 

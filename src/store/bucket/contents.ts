@@ -1,19 +1,9 @@
 /** The content of objects and parts: rows for small values, names of files for large ones. */
 import { type CheckedContent, type Segment, type SegmentSlice, isOfRun } from "../core/content.ts";
+import { md5 as md5Of } from "../core/hash.ts";
+import { StoreError } from "../core/errors.ts";
 import type { ContentSlice } from "../core/operations.ts";
-import { bodyDamage, bodyMissing, damagedRow } from "../core/row-seal.ts";
-import { checksumOfBytes, storedChecksum } from "../core/row-checksum.ts";
-import { firstRow, onlyRow, seals } from "./schema.ts";
-
-/**
- * The id of a body is a multiple of this number. It is odd, so a flipped bit in a reference does
- * not make it the id of another body, and no content is deleted by a damaged reference.
- */
-const bodyIdFactor = 31;
-
-export function isBodyId(id: number | null): boolean {
-  return id !== null && id % bodyIdFactor === 0;
-}
+import { firstRow, onlyRow } from "./schema.ts";
 
 export class ContentTable {
   readonly #sql: SqlStorage;
@@ -27,14 +17,13 @@ export class ContentTable {
     this.#sql = sql;
     this.#releasedFiles = releasedFiles;
     const [lastId] = onlyRow<[number | null]>(sql.exec("SELECT max(id) FROM bodies"));
-    // A database of an earlier format has other ids.
-    this.#lastId = Math.ceil((lastId ?? 0) / bodyIdFactor) * bodyIdFactor;
+    this.#lastId = lastId ?? 0;
     this.bytesWritten = lastId === null ? 0 : Infinity;
   }
 
   /** Inserts a body and returns its id. */
   addBody(bytes: Uint8Array): number {
-    const id = (this.#lastId += bodyIdFactor);
+    const id = ++this.#lastId;
     this.bytesWritten += bytes.length;
     this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", id, bytes);
     return id;
@@ -57,8 +46,7 @@ export class ContentTable {
       this.addBlob(content.blob);
       return { size, place: content.blob, md5 };
     }
-    const checksum = storedChecksum(checksumOfBytes(content.bytes));
-    return { size, place: this.addBody(content.bytes), md5, checksum };
+    return { size, place: this.addBody(content.bytes), md5 };
   }
 
   /** Deletes content. Returns the files to remove. */
@@ -82,23 +70,21 @@ export class ContentTable {
   }
 
   /**
-   * @param key of the object, for the error
-   * @throws StoreError 10001 for a body that is damaged
+   * @param object the key, for errors, and whether content in the database is compared with its MD5
+   * @throws StoreError 10001 for content that is damaged in the database
    */
-  read(key: string, { segment, offset, length }: SegmentSlice): ContentSlice {
-    const { size, place, md5, checksum } = segment;
-    if (typeof place === "string") {
-      return { blob: place, blobSize: size, offset, length, ...(md5 !== undefined && { md5 }) };
-    }
-    // The checksum covers the whole body.
+  read(
+    { key, verify = false }: { readonly key: string; readonly verify?: boolean },
+    { segment, offset, length }: SegmentSlice,
+  ): ContentSlice {
+    const { size, place, md5 } = segment;
+    if (typeof place === "string") return { blob: place, blobSize: size, offset, length, md5 };
     const row = firstRow<[ArrayBuffer]>(
       this.#sql.exec("SELECT bytes FROM bodies WHERE id = ?", place),
     );
-    if (row === undefined) throw damagedRow(key, bodyMissing);
+    if (row === undefined) throw damagedObject(key, bodyMissing);
     const [bytes] = row;
-    if (checksum !== undefined && !seals.isContentIntact(bytes, checksum)) {
-      throw damagedRow(key, bodyDamage);
-    }
+    if (verify) verifyBody(key, bytes, md5);
     return { bytes: length === size ? bytes : bytes.slice(offset, offset + length) };
   }
 
@@ -115,6 +101,24 @@ export class ContentTable {
     return Array.from(rows.raw<[string]>(), ([name]) => name);
   }
 }
+
+/** @throws StoreError 10001 for content that has another MD5 */
+export function verifyBody(key: string, bytes: ArrayBuffer, expected: string): void {
+  const actual = md5Of(new Uint8Array(bytes));
+  if (actual === expected) return;
+  const problem = `its content in the database has the MD5 ${actual}, metadata says ${expected}`;
+  throw damagedObject(key, problem);
+}
+
+/** The error of an object that cannot be read from the database. */
+export function damagedObject(key: string, problem: string): StoreError {
+  return new StoreError(
+    10001,
+    `Cannot read "${key}": ${problem}. The object is damaged; put it again or delete it.`,
+  );
+}
+
+export const bodyMissing = "its content is missing in the database";
 
 /**
  * The files to which no row refers any more, until they are removed.

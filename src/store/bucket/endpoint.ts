@@ -19,7 +19,8 @@
  * A header names the program that sends a request (`client/message.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { databaseUrl, fileExists, type DiskBindings } from "./bucket-disk.ts";
+import { databaseUrl, type DiskBindings } from "./bucket-disk.ts";
+import { fileExists } from "../../state/disk.ts";
 import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
 import { callRecorder, recorded } from "./call-recorder.ts";
 import type { BucketAccess } from "../client/bucket-client.ts";

@@ -1,6 +1,6 @@
 /**
- * The rows of objects and of their content, written together: content to which an object no longer
- * refers is deleted in the same step.
+ * The objects of a bucket: their rows, and the rows of their content, written together. Content to
+ * which an object no longer refers is deleted in the same step.
  *
  * The number of statements is most of the cost of a call, so a new object takes two: one for the
  * row of its body, one for its own row. Only when the second finds that the key exists is the old
@@ -13,39 +13,65 @@
  * The cache is exact: all changes of the objects go through this class, and no other process has
  * the database open.
  */
+import type { ByteRange } from "../core/byte-range.ts";
 import { ownBuffer } from "../client/blob-directory.ts";
 import {
-  type CheckedContent,
+  decodeSegments,
+  encodeSegments,
+  fitBodyToPage,
   segmentRange,
   sliceSegments,
+  type CheckedContent,
   type Segment,
-  fitBodyToPage,
 } from "../core/content.ts";
-import type { ByteRange } from "../core/byte-range.ts";
-import { encodeFields, encodeMetadata, joinEncoded, type NewObject } from "../core/object.ts";
 import { StoreError } from "../core/errors.ts";
-import type { ContentSlice, EncodedObject, ObjectRecord } from "../core/operations.ts";
-import type { ContentTable } from "./contents.ts";
-import type { ContentLocation, ObjectRow, ObjectTable, StoredObject } from "./object-table.ts";
 import { GenerationalCache } from "../core/generational-cache.ts";
+import { encodeFields, encodeMetadata, joinEncoded, type NewObject } from "../core/object.ts";
+import type { ContentSlice, EncodedObject, ObjectRecord } from "../core/operations.ts";
+import { bodyMissing, damagedObject, verifyBody, type ContentTable } from "./contents.ts";
+import { firstRow } from "./schema.ts";
 
 /** The size of one generation of the cache, which has two. */
 const generationBytesMax = 8 * 1024 * 1024;
 
+/** The parts of the runtime that a bucket uses: its database, the clock, and randomness. */
+export interface BucketPlatform {
+  readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
+  /** Milliseconds since the epoch, by the store's clock. */
+  readonly now: () => number;
+  /** Random bytes in hexadecimal. */
+  readonly randomHex: (bytes: number) => string;
+  /** Of this runtime. */
+  readonly runId: string;
+  /** For messages. */
+  readonly bucketName: string;
+  readonly databasePath: string;
+}
+
+/** Where the content of an object is: the id of one body, or segments. */
+type ContentLocation = number | readonly Segment[];
+
+interface StoredObject {
+  readonly text: EncodedObject;
+  readonly location: ContentLocation;
+  /** The content, if it is one body: then the query for the row returns it. */
+  readonly bytes: ArrayBuffer | null;
+}
+
 /** An object, with the columns that were read so far; `null` for a key without an object. */
 type CachedObject = (Pick<StoredObject, "text"> & Partial<StoredObject>) | null;
 
-export class ObjectRepository {
-  readonly #objects: ObjectTable;
+export class Objects {
+  readonly #storage: BucketPlatform["storage"];
+  readonly #sql: SqlStorage;
   readonly #contents: ContentTable;
   readonly #cache = new GenerationalCache<CachedObject>(generationBytesMax, weigh);
-  readonly #transact: (write: () => void) => void;
   #released: string[] = [];
 
-  constructor(objects: ObjectTable, contents: ContentTable, transact: (write: () => void) => void) {
-    this.#objects = objects;
+  constructor(storage: BucketPlatform["storage"], contents: ContentTable) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
     this.#contents = contents;
-    this.#transact = transact;
   }
 
   /** The files that lost their last reference since the previous call. */
@@ -61,89 +87,130 @@ export class ObjectRepository {
     this.#released = [];
   }
 
+  // SQLite returns the name of a column with every query, so the names are short.
   text(key: string): EncodedObject | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached === null ? null : cached.text;
-    const text = this.#objects.text(key);
+    const query = "SELECT fields AS f, metadata AS m FROM objects WHERE key = ?";
+    const row = firstRow<[string, string | null]>(this.#sql.exec(query, key));
+    const text = row === undefined ? null : joinEncoded(...row);
     this.#cache.set(key, text === null ? null : { text });
     return text;
   }
 
+  /** @throws StoreError 10001 for an object without content */
   find(key: string): StoredObject | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined && isWhole(cached)) return cached;
-    const found = this.#objects.find(key);
+    const row = firstRow<
+      [string, string | null, ArrayBuffer | null, ArrayBuffer | null, number | null, string | null]
+    >(
+      this.#sql.exec(
+        "SELECT fields AS f, metadata AS m, bytes AS b, tail AS e, body AS i, segments AS g " +
+          "FROM objects LEFT JOIN bodies ON bodies.id = body WHERE key = ?",
+        key,
+      ),
+    );
+    const found = row === undefined ? null : storedObject(key, row);
     this.#cache.set(key, found);
     return found;
   }
 
   /** Stores an object, in place of an object with the same key. */
   put(record: NewObject, checked: CheckedContent): EncodedObject {
-    return "bytes" in checked.content
-      ? this.#putBody(record, checked.content.bytes)
-      : this.putSegments(record, [this.#contents.add(checked)]);
-  }
-
-  /** `put`, with content that is stored already. */
-  putSegments(record: NewObject, segments: readonly Segment[]): EncodedObject {
-    return this.#putRow(objectRow(record, segments), null);
-  }
-
-  #putBody(record: NewObject, bytes: Uint8Array): EncodedObject {
+    const { content } = checked;
+    if (!("bytes" in content)) return this.putSegments(record, [this.#contents.add(checked)]);
+    const { bytes } = content;
     const bodyLength = fitBodyToPage(bytes.length);
     const body = bytes.subarray(0, bodyLength);
     const tail = bodyLength < bytes.length ? bytes.subarray(bodyLength) : null;
     const bodyId = this.#cache.get(record.key)?.location;
     if (typeof bodyId !== "number") {
-      const id = this.#contents.addBody(body);
-      return this.#putRow(objectRow(record, id, tail, bytes), ownBuffer(bytes));
+      return this.#putRow(record, this.#contents.addBody(body), tail, ownBuffer(bytes));
     }
-    const row = objectRow(record, bodyId, tail, bytes);
-    this.#transact(() => {
-      this.#objects.update(row);
+    const fields = encodeFields(record);
+    const metadata = encodeMetadata(record.http, record.custom);
+    this.#storage.transactionSync(() => {
+      this.#update([fields, metadata, bodyId, tail, null, record.key]);
       this.#contents.replaceBody(bodyId, body);
     });
-    return this.#addToCache(row, ownBuffer(bytes));
+    const text = joinEncoded(fields, metadata);
+    this.#cache.set(record.key, { text, location: bodyId, bytes: ownBuffer(bytes) });
+    return text;
   }
 
-  #putRow(row: ObjectRow, bytes: ArrayBuffer | null): EncodedObject {
-    if (!this.#objects.insert(row)) {
-      const old = this.#objects.location(row.key);
-      if (old === null) throw new Error(`Cannot find the object that "${row.key}" replaces`);
-      this.#objects.update(row);
-      this.release([old]);
-    }
-    return this.#addToCache(row, bytes);
+  /** `put`, with content that is stored already. */
+  putSegments(record: NewObject, segments: readonly Segment[]): EncodedObject {
+    return this.#putRow(record, segments, null, null);
   }
 
-  #addToCache(
-    { key, fields, metadata, location }: ObjectRow,
+  #putRow(
+    record: NewObject,
+    location: ContentLocation,
+    tail: Uint8Array | null,
     bytes: ArrayBuffer | null,
   ): EncodedObject {
+    const { key, http, custom } = record;
+    const fields = encodeFields(record);
+    const metadata = encodeMetadata(http, custom);
+    const isBody = typeof location === "number";
+    const columns = [
+      fields,
+      metadata,
+      isBody ? location : null,
+      tail,
+      isBody ? null : encodeSegments(location),
+      key,
+    ];
+    // `rowsWritten` of the cursor would count the rows that triggers write.
+    const inserted = this.#sql.exec(
+      "INSERT INTO objects (fields, metadata, body, tail, segments, key) " +
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1",
+      ...columns,
+    );
+    if (inserted.toArray().length === 0) {
+      const query = `SELECT ${referenceColumn} FROM objects WHERE key = ?`;
+      const old = firstRow<ReferenceColumn>(this.#sql.exec(query, key));
+      if (old === undefined) throw new Error(`Cannot find the object that "${key}" replaces`);
+      this.#update(columns);
+      this.release([locationOf(old)]);
+    }
     const text = joinEncoded(fields, metadata);
     this.#cache.set(key, { text, location, bytes });
     return text;
   }
 
+  /** Overwrites the object with the same key. */
+  #update(columns: readonly (string | number | Uint8Array | null)[]): void {
+    this.#sql.exec(
+      "UPDATE objects SET fields = ?, metadata = ?, body = ?, tail = ?, segments = ? WHERE key = ?",
+      ...columns,
+    );
+  }
+
   /**
-   * @param md5 of the object, if it was stored by one put
+   * @param verify whether content in the database is compared with its MD5
    * @throws StoreError 10001 for content that is damaged in the database
    */
   read(
-    key: string,
     { bytes, location }: StoredObject,
-    range: ByteRange,
-    md5: string | undefined,
+    { key, size, checksums }: ObjectRecord,
+    { offset, length }: ByteRange,
+    verify?: boolean,
   ): ContentSlice[] {
-    if (bytes !== null) return [{ bytes: bytes.slice(range.offset, range.offset + range.length) }];
     const segments = location as readonly Segment[];
-    const slices = sliceSegments(segments, range).map((slice) => this.#contents.read(key, slice));
-    const [first] = slices;
-    // An earlier version stored no hash with the segment.
-    if (first !== undefined && "blob" in first && first.md5 === undefined && md5 !== undefined) {
-      return [{ ...first, md5 }];
+    if (verify) {
+      const stored = bytes?.byteLength ?? segments.reduce((sum, each) => sum + each.size, 0);
+      if (stored !== size) {
+        throw damagedObject(key, `its content is ${stored} bytes, metadata says ${size}`);
+      }
     }
-    return slices;
+    if (bytes !== null) {
+      if (verify) verifyBody(key, bytes, checksums.md5 as string);
+      return [{ bytes: bytes.slice(offset, offset + length) }];
+    }
+    const slices = sliceSegments(segments, { offset, length });
+    return slices.map((slice) => this.#contents.read({ key, verify }, slice));
   }
 
   /**
@@ -166,11 +233,20 @@ export class ObjectRepository {
 
   remove(keys: readonly string[]): void {
     for (const key of keys) this.#cache.delete(key);
-    this.release(this.#objects.remove(keys));
+    const [first, second] = keys;
+    const rows =
+      second === undefined
+        ? this.#sql.exec(`DELETE FROM objects WHERE key = ? RETURNING ${referenceColumn}`, first)
+        : this.#sql.exec(
+            "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) " +
+              `RETURNING ${referenceColumn}`,
+            JSON.stringify(keys),
+          );
+    this.release(Array.from(rows.raw<ReferenceColumn>(), locationOf));
   }
 
   /** Deletes content to which no object and no part refers. */
-  release(locations: readonly ContentLocation[]): void {
+  release(locations: readonly (number | readonly Pick<Segment, "place">[])[]): void {
     const places = locations.flatMap((location) =>
       typeof location === "number" ? location : location.map((segment) => segment.place),
     );
@@ -178,14 +254,40 @@ export class ObjectRepository {
   }
 }
 
-function objectRow(
-  record: NewObject,
-  location: ContentLocation,
-  tail: Uint8Array | null = null,
-  bytes: Uint8Array | null = null,
-): ObjectRow {
-  const metadata = encodeMetadata(record.http, record.custom);
-  return { key: record.key, fields: encodeFields(record), metadata, location, tail, bytes };
+function storedObject(
+  key: string,
+  [fields, metadata, body, tail, bodyId, segments]: [
+    string,
+    string | null,
+    ArrayBuffer | null,
+    ArrayBuffer | null,
+    number | null,
+    string | null,
+  ],
+): StoredObject {
+  const text = joinEncoded(fields, metadata);
+  if (bodyId !== null && body !== null) {
+    return { text, location: bodyId, bytes: tail === null ? body : joinBuffers(body, tail) };
+  }
+  if (segments === null) throw damagedObject(key, bodyMissing);
+  return { text, location: decodeSegments(segments), bytes: null };
+}
+
+/** Joined here and not in SQL, where the longest bodies would be copied as well. */
+function joinBuffers(body: ArrayBuffer, tail: ArrayBuffer): ArrayBuffer {
+  const bytes = new Uint8Array(body.byteLength + tail.byteLength);
+  bytes.set(new Uint8Array(body));
+  bytes.set(new Uint8Array(tail), body.byteLength);
+  return bytes.buffer;
+}
+
+/** The id of the body, or the segments. One column costs less than two. */
+const referenceColumn = "coalesce(segments, body) AS r";
+type ReferenceColumn = [number | string | null];
+
+/** A row without content has no content to delete. */
+function locationOf([reference]: ReferenceColumn): ContentLocation {
+  return typeof reference === "string" ? decodeSegments(reference) : (reference ?? []);
 }
 
 function isWhole(cached: CachedObject): cached is StoredObject | null {
@@ -203,26 +305,3 @@ function weigh(key: string, cached: CachedObject): number {
 /** About the memory of a cache entry, and of a segment. */
 const entryBytes = 200;
 const segmentBytes = 150;
-
-/** The parts of the runtime that a bucket uses: its database, the clock, and randomness. */
-
-export interface BucketPlatform {
-  readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
-  /** Milliseconds since the epoch, by the store's clock. */
-  readonly now: () => number;
-  /** Random bytes in hexadecimal. */
-  readonly randomHex: (bytes: number) => string;
-  /** Of this runtime. */
-  readonly runId: string;
-  /** For messages. */
-  readonly bucketName: string;
-  readonly databasePath: string;
-}
-
-/** The fields of an object that is stored now. */
-export function newVersion(
-  { now, randomHex }: BucketPlatform,
-  key: string,
-): Pick<ObjectRecord, "key" | "version" | "uploaded"> {
-  return { key, version: randomHex(16), uploaded: now() };
-}

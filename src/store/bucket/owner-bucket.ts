@@ -3,8 +3,7 @@
  * databases open, so every batch goes to the endpoint of that owner (`store/bucket/endpoint.ts`). Both
  * runtimes read and write the files themselves.
  *
- * The owner may change at any time, and the next owner listens at the same address. So a batch whose
- * answer is lost is sent again, with the same id: the owner executes its writes once.
+ * A batch whose answer is lost is sent again with the same id, to the next owner (`state/repeat.ts`).
  */
 import {
   requestIdHeader,
@@ -16,7 +15,8 @@ import {
   type OutcomeMessage,
 } from "../client/message.ts";
 import { BucketService } from "./bucket-service.ts";
-import { problemOf } from "../../state/disk.ts";
+import { problemOf } from "../../state/disk-problem.ts";
+import { repeatUntilAnswered } from "../../state/repeat.ts";
 import { refusedOutcome } from "../core/operations.ts";
 
 interface OwnerBucketEnv {
@@ -24,11 +24,8 @@ interface OwnerBucketEnv {
   readonly owner: Fetcher;
 }
 
-/** A client's process that becomes the owner starts a runtime, which takes longest on a busy machine. */
-const patienceMilliseconds = 60_000;
 /** An owner that does not answer was stopped, or its script does not return. */
 const answerMilliseconds = 30_000;
-const pauseMilliseconds = 20;
 
 export class OwnerBucket extends BucketService<OwnerBucketEnv> {
   override async execute(
@@ -60,27 +57,26 @@ export class OwnerBucket extends BucketService<OwnerBucketEnv> {
     read: (response: Response) => Promise<Answer>,
   ): Promise<Answer> {
     const url = `http://owner/${action}/${this.ctx.id.name}`;
-    const deadline = Date.now() + patienceMilliseconds;
-    for (;;) {
-      try {
+    return repeatUntilAnswered({
+      since: Date.now(),
+      send: async () => {
         const signal = AbortSignal.timeout(answerMilliseconds);
         const response = await this.env.owner.fetch(url, { method: "POST", ...request, signal });
-        if (response.ok) return await read(response);
+        if (response.ok) return read(response);
         const reason = await response.text();
         if (response.status === refusedStatus) throw new RefusedError(reason);
         throw new Error(`The owner of the store answered ${response.status}: ${reason}`);
-      } catch (error) {
+      },
+      onFailure(error, isOver) {
         if (error instanceof RefusedError) throw error;
-        if (Date.now() > deadline) {
-          console.error(
-            "The process that owns the store's folder does not answer. Stop that process: this " +
-              "process then opens the store by itself.",
-          );
-          throw error;
-        }
-      }
-      await scheduler.wait(pauseMilliseconds);
-    }
+        if (!isOver) return;
+        console.error(
+          "The process that owns the store's folder does not answer. Stop that process: this " +
+            "process then opens the store by itself.",
+        );
+        throw error;
+      },
+    });
   }
 }
 

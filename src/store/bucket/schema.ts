@@ -1,5 +1,5 @@
 /**
- * The tables of a bucket.
+ * The tables of a bucket, their format, and the settings.
  *
  * The primary key of `objects` is the key of the object (`WITHOUT ROWID`), so a listing is a scan
  * of the primary key; content, which would make the rows long, is in another table. The properties
@@ -10,59 +10,22 @@
  * was uploaded in parts may be in rows and files: then the object has `segments` instead. `blobs`
  * names every file to which a row refers; a file that is not in `blobs` is garbage.
  *
- * Rows have checksums, because SQLite does not notice a flipped bit in a page. `core/row-seal.ts`
- * says what they cover. The checksum stands before the columns that it covers: a row whose header
- * is damaged may seem to end early, and then it must not lose the checksum alone. A database of an
- * earlier format has rows without checksums, and says so in `has_unsealed_rows`.
- *
  * `since` of an upload in progress is the time from which its deadline counts: the time of its
- * creation, or an earlier time if a rule of the bucket says so. Rows of an earlier format have no
- * `created` and no `uploaded`.
+ * creation, or an earlier time if a rule of the bucket says so.
  *
  * `database_id` names the database in the folder of the files (`garbage-collector.ts`).
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
-import { RowSeals } from "../core/row-seal.ts";
-import { StoreError, formatVersion } from "../core/errors.ts";
+import { outcomeTable } from "../../state/outcomes.ts";
+import { formatVersion, otherFormatText } from "../core/errors.ts";
 import type { AbortRule } from "../core/multipart.ts";
 import type { Request, StoredSettings } from "../core/operations.ts";
 
-/** Since format 3 (`request-table.ts`). */
-export const requestStatements = [
-  `CREATE TABLE IF NOT EXISTS requests (
-    sequence INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    outcomes TEXT NOT NULL,
-    time INTEGER NOT NULL
-  ) STRICT`,
-];
-
-/** Since format 4 (`settings-table.ts`). */
-export const settingsStatements = [
-  `CREATE TABLE settings (
-    name TEXT NOT NULL PRIMARY KEY,
-    checksum INTEGER NOT NULL,
-    value TEXT NOT NULL
-  ) WITHOUT ROWID, STRICT`,
-];
-
-/** Since format 6 (`contents.ts`). */
-export const releasedStatements = [
-  `CREATE TABLE released (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
-];
-
 const statements = [
-  `CREATE TABLE format (
-    version INTEGER NOT NULL PRIMARY KEY,
-    database_id TEXT,
-    has_unsealed_rows INTEGER
-  ) STRICT`,
+  `CREATE TABLE format (version INTEGER NOT NULL PRIMARY KEY, database_id TEXT NOT NULL) STRICT`,
   `CREATE TABLE objects (
     key TEXT NOT NULL PRIMARY KEY,
-    item_checksum INTEGER,
-    content_checksum INTEGER,
-    checksum INTEGER,
     fields TEXT NOT NULL,
     metadata TEXT,
     body INTEGER,
@@ -73,14 +36,13 @@ const statements = [
   `CREATE TABLE blobs (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
   `CREATE TABLE uploads (
     upload_id TEXT NOT NULL PRIMARY KEY,
-    checksum INTEGER,
     key TEXT NOT NULL,
     state TEXT NOT NULL,
     since INTEGER NOT NULL,
+    created INTEGER NOT NULL,
     storage_class TEXT NOT NULL,
     http TEXT NOT NULL,
     custom TEXT NOT NULL,
-    created INTEGER,
     checksum_algorithm TEXT,
     checksum_type TEXT,
     ssec_key_md5 TEXT
@@ -93,34 +55,54 @@ const statements = [
   `CREATE TABLE parts (
     upload_id TEXT NOT NULL,
     part_number INTEGER NOT NULL,
-    checksum INTEGER,
-    content_checksum INTEGER,
     size INTEGER NOT NULL,
     etag TEXT NOT NULL,
     place ANY NOT NULL,
-    uploaded INTEGER,
+    uploaded INTEGER NOT NULL,
     checksums TEXT,
     PRIMARY KEY (upload_id, part_number)
   ) WITHOUT ROWID, STRICT`,
-  ...requestStatements,
-  ...settingsStatements,
-  ...releasedStatements,
+  outcomeTable,
+  `CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT`,
+  `CREATE TABLE released (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
 ];
 
 /** The tables whose rows a new database does not have. */
 const names = ["objects", "bodies", "blobs", "uploads", "parts", "settings", "released"];
 
+/**
+ * Opens the tables, and creates them in a new database.
+ *
+ * @returns the id of the database
+ * @throws Error when another version of the store has written the database
+ */
+export function openTables(
+  storage: Pick<DurableObjectStorage, "sql" | "transactionSync">,
+  bucketName: string,
+): string {
+  const { sql } = storage;
+  // One transaction: a crash leaves the database unchanged.
+  if (isNew(sql)) storage.transactionSync(() => createTables(sql));
+  const hasFormat = hasTable(sql, "format");
+  const [version] = hasFormat ? onlyRow<[number]>(sql.exec("SELECT version FROM format")) : [0];
+  if (version !== formatVersion) throw new Error(otherFormatText(bucketName, version));
+  return onlyRow<[string]>(sql.exec("SELECT database_id FROM format"))[0];
+}
+
+/** Whether the database has no tables yet. */
+export function isNew(sql: SqlStorage): boolean {
+  return !hasTable(sql, "objects");
+}
+
+function hasTable(sql: SqlStorage, name: string): boolean {
+  return firstRow(sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", name)) !== undefined;
+}
+
 /** @param sql a database without any of the tables */
 export function createTables(sql: Pick<SqlStorage, "exec">): void {
   for (const statement of statements) sql.exec(statement);
-  sql.exec(
-    "INSERT INTO format (version, database_id, has_unsealed_rows) " +
-      `VALUES (${formatVersion}, ${newDatabaseId}, 0)`,
-  );
+  sql.exec(`INSERT INTO format VALUES (${formatVersion}, lower(hex(randomblob(8))))`);
 }
-
-/** An expression of SQL. */
-export const newDatabaseId = "lower(hex(randomblob(8)))";
 
 /**
  * Whether the bucket has no object, no upload and no setting, and there are no other tables (those of the undo
@@ -140,9 +122,6 @@ export function isEmpty(sql: SqlStorage): boolean {
   return used === 0;
 }
 
-/** The checksums of rows. */
-export const seals = new RowSeals(new TextEncoder());
-
 /** The first row of a query, as a tuple of its columns. */
 export function firstRow<Row extends SqlStorageValue[]>(
   cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,
@@ -159,32 +138,24 @@ export function onlyRow<Row extends SqlStorageValue[]>(
   return row;
 }
 
-/**
- * The settings of a bucket: rules that the S3-compatible interface has stored, and whether a request
- * has deleted the bucket. A checksum covers each row (`core/row-seal.ts`).
- *
- * The settings are read once, because every upload that is created needs them.
- */
-
 /** `deleted` marks a bucket that a request has deleted. */
 type SettingName = keyof StoredSettings | "deleted";
 
-type Lifecycle = Required<StoredSettings>["lifecycle"];
-
+/**
+ * The settings of a bucket: rules that the S3-compatible interface has stored, and whether a request
+ * has deleted the bucket. They are read once, because every upload that is created needs them.
+ */
 export class SettingsTable {
   readonly #sql: SqlStorage;
-  /** By name, as JSON; `null` for a damaged row. */
-  #values: ReadonlyMap<string, string | null> | undefined;
+  #values: Partial<StoredSettings & { deleted: true }> | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
-  /** @throws StoreError 10001 for a damaged setting */
   settings(): StoredSettings {
-    const cors = this.#value<string>("cors");
-    const lifecycle = this.#value<Lifecycle>("lifecycle");
-    return { ...(cors !== null && { cors }), ...(lifecycle !== null && { lifecycle }) };
+    const { cors, lifecycle } = this.#read();
+    return { ...(cors !== undefined && { cors }), ...(lifecycle !== undefined && { lifecycle }) };
   }
 
   put({ cors, lifecycle }: Omit<Request<"putSettings">, "method">): void {
@@ -192,14 +163,12 @@ export class SettingsTable {
     if (lifecycle !== undefined) this.#set("lifecycle", lifecycle);
   }
 
-  /** None for a damaged setting: uploads then live as long as without a rule. */
   get abortRules(): readonly AbortRule[] {
-    const json = this.#read().get("lifecycle" satisfies SettingName);
-    return json == null ? [] : (JSON.parse(json) as Lifecycle).abortRules;
+    return this.#read().lifecycle?.abortRules ?? [];
   }
 
   get isDeleted(): boolean {
-    return this.#read().has("deleted" satisfies SettingName);
+    return this.#read().deleted === true;
   }
 
   markDeleted(): void {
@@ -218,39 +187,17 @@ export class SettingsTable {
 
   #set(name: SettingName, value: unknown): void {
     this.forget();
-    if (value === null) {
-      this.#sql.exec("DELETE FROM settings WHERE name = ?", name);
-      return;
+    if (value === null) this.#sql.exec("DELETE FROM settings WHERE name = ?", name);
+    else {
+      const json = JSON.stringify(value);
+      this.#sql.exec("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, json);
     }
-    const columns = [name, JSON.stringify(value)];
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO settings (name, value, checksum) VALUES (?, ?, ?)",
-      ...columns,
-      seals.sealColumns(columns),
-    );
   }
 
-  /** `null` for a setting that does not exist. */
-  #value<Value>(name: keyof StoredSettings): Value | null {
-    const json = this.#read().get(name);
-    if (json === undefined) return null;
-    if (json !== null) return JSON.parse(json) as Value;
-    throw new StoreError(
-      10001,
-      `Cannot read the ${name} rules of the bucket: their row in the database does not match the ` +
-        "row's checksum. Put the rules again, or delete them.",
-    );
-  }
-
-  #read(): ReadonlyMap<string, string | null> {
+  #read(): Partial<StoredSettings & { deleted: true }> {
     if (this.#values !== undefined) return this.#values;
-    const rows = this.#sql.exec("SELECT name, value, checksum FROM settings");
-    return (this.#values = new Map(
-      Array.from(rows.raw<[string, string, number]>(), ([name, value, checksum]) => {
-        const isIntact = seals.sealColumns([name, value]) === checksum;
-        if (!isIntact) console.warn(`The setting "${name}" of a bucket is damaged: put it again.`);
-        return [name, isIntact ? value : null];
-      }),
-    ));
+    const rows = this.#sql.exec("SELECT name, value FROM settings").raw<[string, string]>();
+    const entries = Array.from(rows, ([name, json]) => [name, JSON.parse(json)] as const);
+    return (this.#values = Object.fromEntries(entries));
   }
 }

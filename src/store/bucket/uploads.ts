@@ -6,7 +6,7 @@
  * works in steps of a bounded number of rows. Between the steps the time decides what an upload
  * is, and not the row. To abort an upload is to move its deadline to now: the steps do the rest.
  */
-import { checkContent, type Segment } from "../core/content.ts";
+import { checkContent } from "../core/content.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import { requireSameKey, validateMetadata } from "../core/metadata.ts";
 import { StoreError } from "../core/errors.ts";
@@ -23,9 +23,9 @@ import type { Request, Result, UploadReference } from "../core/operations.ts";
 import { checksumsOfUpload, resolveUploadChecksum } from "../core/checksum.ts";
 import { uploadPage } from "../core/list-page.ts";
 import type { ContentTable } from "./contents.ts";
-import { type ObjectRepository, newVersion, type BucketPlatform } from "./objects.ts";
+import type { Objects, BucketPlatform } from "./objects.ts";
 import type { SettingsTable } from "./schema.ts";
-import { type StoredUpload, UploadTable, type UploadedPart } from "./upload-table.ts";
+import { type StoredUpload, UploadTable } from "./upload-table.ts";
 
 /** The rows that one step of the expiry changes: a step takes some milliseconds. */
 const stepRowsMax = 200;
@@ -34,7 +34,7 @@ export class MultipartUploads {
   readonly #platform: BucketPlatform;
   readonly #table: UploadTable;
   readonly #contents: ContentTable;
-  readonly #objects: ObjectRepository;
+  readonly #objects: Objects;
   readonly #settings: SettingsTable;
   /** Every call needs the deadline, so it is read again only after the uploads have changed. */
   #deadline: { readonly time: number | null } | undefined;
@@ -42,7 +42,7 @@ export class MultipartUploads {
   constructor(
     platform: BucketPlatform,
     contents: ContentTable,
-    objects: ObjectRepository,
+    objects: Objects,
     settings: SettingsTable,
   ) {
     this.#platform = platform;
@@ -66,8 +66,7 @@ export class MultipartUploads {
     const uploadId = this.#platform.randomHex(64);
     const created = this.#platform.now();
     const since = created - earlierExpiry(key, this.#settings.abortRules);
-    const keyed = ssecKeyMd5 === undefined ? {} : { ssecKeyMd5 };
-    const description = { storageClass, http, custom, ...keyed };
+    const description = { storageClass, http, custom, ssecKeyMd5 };
     this.#table.put({ key, uploadId, since, created, description, checksum });
     this.forgetDeadline();
     return { uploadId };
@@ -82,16 +81,9 @@ export class MultipartUploads {
     const checked = checkContent(content, expected);
     const { checksums } = checked;
     const etag = checksums.md5 as string;
-    const { size, place, checksum } = this.#contents.add(checked);
-    const part = {
-      partNumber,
-      size,
-      etag,
-      place,
-      uploaded: this.#platform.now(),
-      checksums,
-      ...(checksum !== undefined && { checksum }),
-    };
+    const { size, place } = this.#contents.add(checked);
+    const uploaded = this.#platform.now();
+    const part = { partNumber, size, etag, place, uploaded, checksums };
     const replaced = this.#table.putPart(upload.uploadId, part);
     if (replaced !== null) this.#objects.release([[replaced]]);
     return { partNumber, etag };
@@ -126,19 +118,24 @@ export class MultipartUploads {
     for (const { partNumber } of selected) stored.delete(partNumber);
     this.#objects.release([[...stored.values()]]);
     const record = {
-      ...newVersion(this.#platform, key),
+      key,
+      version: this.#platform.randomHex(16),
+      uploaded: this.#platform.now(),
       size,
       etag: multipartEtag(selected),
       checksums,
       ...description,
     };
-    return this.#objects.putSegments(record, selected.map(segmentOf));
+    return this.#objects.putSegments(
+      record,
+      selected.map(({ size: bytes, place, etag }) => ({ size: bytes, place, md5: etag })),
+    );
   }
 
   abort({ key, uploadId }: Request<"abortUpload">): Result<"abortUpload"> {
     validateKey(key);
     const now = this.#platform.now();
-    const found = this.#table.state({ key, uploadId });
+    const found = this.#table.find({ key, uploadId });
     const state = found === null ? null : uploadStateAt(found, now);
     if (state === null) throw new StoreError(10024);
     if (state === "in progress") {
@@ -161,7 +158,7 @@ export class MultipartUploads {
         partNumber,
         size,
         etag,
-        uploaded: uploaded ?? created,
+        uploaded,
         checksums,
       }))
       .take(limit + 1)
@@ -199,10 +196,10 @@ export class MultipartUploads {
   expire(): void {
     const { inProgress, finished } = this.#table.due(this.#platform.now(), stepRowsMax);
     this.#table.forget(finished);
-    const { removed, intact } = this.#table.removeParts(inProgress, stepRowsMax);
-    this.#objects.release([intact]);
+    const removed = this.#table.removeParts(inProgress, stepRowsMax);
+    this.#objects.release([removed]);
     // Otherwise there may be more parts: the uploads stay in progress until a later step.
-    if (removed < stepRowsMax) this.#table.abortDue(inProgress);
+    if (removed.length < stepRowsMax) this.#table.abortDue(inProgress);
     this.forgetDeadline();
   }
 
@@ -224,10 +221,4 @@ export class MultipartUploads {
     }
     return found;
   }
-}
-
-/** The segment of the object that a part becomes. */
-function segmentOf({ size, place, etag, checksum }: UploadedPart): Segment {
-  const segment = { size, place, md5: etag };
-  return checksum === undefined ? segment : { ...segment, checksum };
 }

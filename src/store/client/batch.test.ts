@@ -3,7 +3,7 @@ import { inlineBytesMax } from "../core/limits.ts";
 import { type Operation, type Outcome, type Request, refusedOutcome } from "../core/operations.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "./message.ts";
 import { Batch, answerFailedBatch, type StoreDiskClient } from "./batch.ts";
-import type { DiskProblem } from "../../state/disk.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 
 /** A bucket that records batches, and answers as the test defines. */
 class Bucket {

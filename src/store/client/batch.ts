@@ -26,7 +26,7 @@ import {
 } from "./message.ts";
 import { internalError, refusal } from "./failure.ts";
 import { outcomeOf, shortCall, type ShortCall } from "../core/object.ts";
-import type { DiskProblem } from "../../state/disk.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 
 /** An RPC carries 32 MiB, in the request or in the result; half leaves room for all but content. */
 const batchBytesMax = 16 * 1024 * 1024;

@@ -35,7 +35,7 @@ export interface BucketAccess extends Destination {
   readonly rpc: boolean;
   /** The delay before each batch is sent. */
   readonly latencyMilliseconds: number;
-  /** Whether files are verified by their hash before they are delivered. */
+  /** Whether content is compared with its MD5 before it is delivered. */
   readonly verifyReads?: boolean;
 }
 
@@ -77,19 +77,21 @@ export class BucketClient implements BucketCalls {
   }
 
   get<Made>(request: GetRequest, make: (opened: OpenedObject | null) => Made): Promise<Made> {
-    const operation = { method: "get" as const, ...request };
+    const operation: Request<"get"> = this.#verifyReads
+      ? { method: "get", verify: true, ...request }
+      : { method: "get", ...request };
     return this.#send(operation, (answer) => {
       if (!("fault" in answer)) {
         const opened = openAtOnce(request.key, settle(operation, answer));
         if (opened !== undefined) return make(opened);
       }
-      return this.#open(request, answer).then(make);
+      return this.#open(operation, answer).then(make);
     });
   }
 
   /** Fetches content that did not come with the answer. */
   async #open(
-    request: GetRequest,
+    request: Request<"get">,
     firstAnswer: OutcomeMessage<"get">,
   ): Promise<OpenedObject | null> {
     let answer = firstAnswer;
@@ -97,7 +99,7 @@ export class BucketClient implements BucketCalls {
     for (let attempt = 1; ; attempt++) {
       const fault = faultOf(answer);
       if (fault !== undefined) await applyFault(fault);
-      const found = settle({ method: "get", ...request }, outcomeIn(answer));
+      const found = settle(request, outcomeIn(answer));
       const opened = openAtOnce(request.key, found);
       if (opened === null || opened?.status === "condition failed") return opened;
       if (opened !== undefined && fault === undefined) return opened;
@@ -116,7 +118,7 @@ export class BucketClient implements BucketCalls {
         // The object may have been replaced since the answer; then its old file is removed.
         damaged = { version: object.version, error };
       }
-      answer = await this.#send({ method: "get", ...request }, identity);
+      answer = await this.#send(request, identity);
     }
   }
 

@@ -25,7 +25,7 @@ import { encodeHex } from "../../base/hex.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
-import type { DiskProblem } from "../../state/disk.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 import { type Value, observation, type StreamValue } from "./bucket-calls.ts";
 import { validateWrite } from "../core/metadata.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "./message.ts";

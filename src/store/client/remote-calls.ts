@@ -5,7 +5,7 @@
  * it is. A stream has to be read once for its hash before it is sent, and again for each attempt: a short
  * stream waits in memory, a long one in the spool.
  */
-import { problemOf } from "../../state/disk.ts";
+import { problemOf } from "../../state/disk-problem.ts";
 import type { BlobDirectory } from "./blob-directory.ts";
 import { ContentWriter, ContentCommitter } from "./content-writer.ts";
 import { StoreError, type Method } from "../core/errors.ts";

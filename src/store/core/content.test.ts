@@ -15,14 +15,14 @@ import {
 
 const place = fc.oneof(fc.nat(), fc.string());
 const segments = fc.array(
-  fc.tuple(fc.nat({ max: 5 }), place).map(([size, where]) => ({ size, place: where })),
+  fc.tuple(fc.nat({ max: 5 }), place).map(([size, where]) => ({ size, place: where, md5: "m" })),
   { maxLength: 6 },
 );
 
 const [a, b, c] = [
-  { size: 3, place: 1 },
-  { size: 4, place: "b" },
-  { size: 2, place: 3 },
+  { size: 3, place: 1, md5: "x" },
+  { size: 4, place: "b", md5: "y" },
+  { size: 2, place: 3, md5: "z" },
 ] as const;
 
 it.each<[string, [number, number], [Segment, number, number][]]>([
@@ -64,7 +64,9 @@ it.each<[string, [number, number], [Segment, number, number][]]>([
 });
 
 it("sliceSegments() of an empty object is empty", () => {
-  expect(sliceSegments([{ size: 0, place: 1 }], { offset: 0, length: 0 })).toStrictEqual([]);
+  expect(sliceSegments([{ size: 0, place: 1, md5: "" }], { offset: 0, length: 0 })).toStrictEqual(
+    [],
+  );
   expect(sliceSegments([], { offset: 0, length: 0 })).toStrictEqual([]);
 });
 
@@ -96,8 +98,8 @@ it("segmentRange() is the range of a segment, counted from 1", () => {
   for (const number of [-1, 0, 3, 1.5]) expect(segmentRange([a, b], number)).toBeNull();
 });
 
-it("encodeSegments() writes a pair of size and place for each segment", () => {
-  expect(encodeSegments([a, b])).toBe('[[3,1],[4,"b"]]');
+it("encodeSegments() writes the size, the place and the hash of each segment", () => {
+  expect(encodeSegments([a, b])).toBe('[[3,1,"x"],[4,"b","y"]]');
   expect(encodeSegments([])).toBe("[]");
 });
 

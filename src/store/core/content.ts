@@ -13,10 +13,8 @@ import type { Content } from "./operations.ts";
 export interface Segment {
   readonly size: number;
   readonly place: number | string;
-  /** The MD5 of the content. Segments that an earlier version stored have none. */
-  readonly md5?: string;
-  /** The checksum of content in the database (`row-checksum.ts`). */
-  readonly checksum?: number;
+  /** The MD5 of the content. */
+  readonly md5: string;
 }
 
 /** A segment, and the range of its bytes to read. */
@@ -47,27 +45,14 @@ export function segmentRange(segments: readonly Segment[], number: number): Byte
   return { offset: before.reduce((sum, { size }) => sum + size, 0), length: segment.size };
 }
 
-/** The segments as the text of a database column: `[[size, place, md5, checksum], …]`. */
+/** The segments as the text of a database column: `[[size, place, md5], …]`. */
 export function encodeSegments(segments: readonly Segment[]): string {
-  return JSON.stringify(
-    segments.map(({ size, place, md5, checksum }) =>
-      checksum === undefined
-        ? md5 === undefined
-          ? [size, place]
-          : [size, place, md5]
-        : [size, place, md5, checksum],
-    ),
-  );
+  return JSON.stringify(segments.map(({ size, place, md5 }) => [size, place, md5]));
 }
 
 export function decodeSegments(text: string): Segment[] {
-  const rows = JSON.parse(text) as [number, number | string, string?, number?][];
-  return rows.map(([size, place, md5, checksum]) => ({
-    size,
-    place,
-    ...(md5 !== undefined && { md5 }),
-    ...(checksum !== undefined && { checksum }),
-  }));
+  const rows = JSON.parse(text) as [number, number | string, string][];
+  return rows.map(([size, place, md5]) => ({ size, place, md5 }));
 }
 
 /**

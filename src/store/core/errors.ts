@@ -171,15 +171,14 @@ export const methodNames = {
 
 export type Method = keyof typeof methodNames;
 
-/** The format of a bucket's database (`bucket/schema.ts`), and what to say of a newer one. */
+/** The format of a bucket's database (`bucket/schema.ts`). */
+export const formatVersion = 1;
 
-/** Increases with every change of a table; `bucket/migration.ts` migrates from older formats. */
-export const formatVersion = 6;
-
-export function newerFormatText(bucketName: string, version: number): string {
+/** What to say of a database that another version has written. */
+export function otherFormatText(bucketName: string, version: number): string {
   return (
     `Cannot open bucket "${bucketName}": its database has format ${version}, and this version of ` +
-    `Ledge knows formats up to ${formatVersion}. Use the version of Ledge that wrote the database, ` +
-    "or another state folder."
+    `Ledge has format ${formatVersion}. Export the bucket with the version of Ledge that wrote the ` +
+    'database ("ledge store export"), and import the objects into another state folder.'
   );
 }

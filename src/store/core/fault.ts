@@ -6,20 +6,18 @@
  * runtime. There an `ArmedFault` decides for each call whether the fault hits the call; every hit
  * is recorded as an `InjectedFault`.
  */
-import { toMilliseconds, type Duration } from "../../base/duration.ts";
+import { toMilliseconds, type Duration } from "../../base/format.ts";
 import {
   FaultSchedule,
   timingFields,
   toScheduleOptions,
   type FaultScheduleOptions,
   type FaultTiming,
-} from "../../base/fault-schedule.ts";
-import {
   matchesPattern,
   toPlainPattern,
   type PlainPattern,
   type TextPattern,
-} from "../../base/text-pattern.ts";
+} from "../../base/fault-schedule.ts";
 import { nearest } from "../../base/nearest.ts";
 import { storeErrorTable, type StoreErrorCode, methodNames } from "./errors.ts";
 import type { Operation, Outcome, Result, ObjectDescription } from "./operations.ts";

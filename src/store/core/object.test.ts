@@ -215,7 +215,7 @@ describe("shortAnswer()", () => {
           status: "found",
           object: "[…]",
           range: { offset: 0, length: 9 },
-          content: [{ blob: "b", blobSize: 9, offset: 0, length: 9 }],
+          content: [{ blob: "b", blobSize: 9, md5: "m", offset: 0, length: 9 }],
         },
       },
     ],

@@ -78,11 +78,16 @@ export function encodeMetadata(http: HttpMetadata, custom: CustomMetadata): stri
   return empty ? null : JSON.stringify([http, custom] satisfies Metadata);
 }
 
-/** The metadata that a listing includes, of verified metadata: SQLite fails for damaged JSON. */
+/** The metadata that a listing includes. */
 export function includedMetadata(metadata: string | null, { http, custom }: Include): string {
   if (metadata === null || (http && custom)) return metadata ?? "null";
   const [ofHttp, ofCustom] = JSON.parse(metadata) as [unknown, unknown];
   return JSON.stringify(http ? [ofHttp] : [null, ofCustom]);
+}
+
+/** The key and the fields of an object as a listing has them, which SQLite writes as well. */
+export function itemText(key: string, fields: string): string {
+  return `${JSON.stringify(key)},${fields}`;
 }
 
 export function joinEncoded(fields: string, metadata: string | null): EncodedObject {
@@ -160,8 +165,8 @@ export function shortCall(operation: Operation): ShortCall | null {
   return method === "get" && isPlainGet(operation) ? [method, operation.key] : null;
 }
 
-function isPlainGet({ range, onlyIf, partNumber }: Request<"get">): boolean {
-  return range === undefined && onlyIf === undefined && partNumber === undefined;
+function isPlainGet({ range, onlyIf, partNumber, verify }: Request<"get">): boolean {
+  return (range ?? onlyIf ?? partNumber ?? verify) === undefined;
 }
 
 function shortPut(operation: Request<"put">): ShortCall | null {

@@ -4,7 +4,7 @@
  * Every client of a bucket uses this interface: the binding, Node, the command line. Operations
  * travel over RPC in batches, so requests and results hold only what structured cloning carries.
  */
-import type { DiskProblem } from "../../state/disk.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
 import type { Checksums, ExpectedChecksum, Hashes, UploadChecksum } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
@@ -59,8 +59,8 @@ export type ContentSlice =
   | ({
       readonly blob: string;
       readonly blobSize: number;
-      /** The MD5 of the whole blob; absent where an earlier version stored the object. */
-      readonly md5?: string;
+      /** The MD5 of the whole blob. */
+      readonly md5: string;
     } & ByteRange);
 
 type Retrieved =
@@ -125,6 +125,8 @@ interface Operations {
       onlyIf?: Conditional;
       /** Reads one part of a multipart upload, counted from 1. Excludes `range`. */
       partNumber?: number;
+      /** Compares content in the database with its MD5. The client verifies files. */
+      verify?: true;
     };
     result: Retrieved | null;
   };

@@ -32,7 +32,7 @@ function slice(
   offset = 0,
   length = blobSize - offset,
 ): ContentSlice {
-  return { blob, blobSize, offset, length };
+  return { blob, blobSize, offset, length, md5: "" };
 }
 
 /** Empty for a link that is gone: the list of open files has the file of the list itself. */

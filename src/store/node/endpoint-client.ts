@@ -11,8 +11,7 @@ import {
 } from "../client/message.ts";
 import type { ReceivedResponse } from "../client/web-socket.ts";
 import { BucketChannels } from "./bucket-channels.ts";
-import { EndpointClosedError, EndpointConnection } from "./endpoint-connection.ts";
-import { endpointPath } from "./store-owner.ts";
+import { EndpointClosedError, EndpointConnection, endpointPath } from "./endpoint-connection.ts";
 
 interface EndpointRequest {
   readonly method?: "GET" | "POST";

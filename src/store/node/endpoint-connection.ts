@@ -1,6 +1,12 @@
 /** A connection to the store's endpoint, for one request at a time. */
+import { socketPath } from "../../state/sockets.ts";
 import { connect, type Socket } from "node:net";
 import { ResponseReader, type ReceivedResponse } from "../client/web-socket.ts";
+
+/** The socket at which the owner of a store answers. */
+export function endpointPath(folder: string): string {
+  return socketPath(folder, "endpoint");
+}
 
 /** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
 export class EndpointClosedError extends Error {

@@ -19,8 +19,7 @@ import type {
 } from "../client/message.ts";
 import { messageHead, upgradeRequest, WebSocketReader } from "../client/web-socket.ts";
 import { EndpointClient } from "./endpoint-client.ts";
-import { EndpointClosedError } from "./endpoint-connection.ts";
-import { endpointPath } from "./store-owner.ts";
+import { EndpointClosedError, endpointPath } from "./endpoint-connection.ts";
 
 interface ConnectionOptions {
   /** @throws UserError that says why the server cannot be reached */

@@ -1,26 +1,24 @@
 /**
  * A connection to the owner of a store's folder, through the owner's endpoint.
  *
- * If no process owns the folder, this process becomes the owner. The owner may change at any time:
- * a dev server ends, restarts or starts. Then the requests in flight are repeated at the endpoint of
- * the next owner. So a request that writes carries an id (`store/bucket/endpoint.ts`).
+ * If no process owns the folder, this process becomes the owner. When the owner changes, the requests
+ * in flight are repeated at the endpoint of the next owner (`state/repeat.ts`). So a request that
+ * writes carries an id.
  */
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { repeatUntilAnswered } from "../../state/repeat.ts";
 import type { Succession } from "../../state/succession.ts";
 import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ClientName } from "../client/message.ts";
 import { EndpointClient } from "./endpoint-client.ts";
-import { EndpointClosedError } from "./endpoint-connection.ts";
-import { endpointPath } from "./store-owner.ts";
-import { succeedStoreOwner } from "./store-successor.ts";
+import { EndpointClosedError, endpointPath } from "./endpoint-connection.ts";
+import { succeedStoreOwner } from "./store-owner.ts";
 
 const pollMilliseconds = 20;
-/** An owner that starts, restarts or takes over answers within this time. */
-const answerMilliseconds = 60_000;
 /** How long a handover waits for the transfers in flight. */
 const drainMilliseconds = 10_000;
 
@@ -67,27 +65,19 @@ export class OwnerConnection {
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */
   async run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
-    let silentSince: number | undefined;
     // The runtime of an owner that was killed still answers, and has to end first.
     if (this.#succeeds) {
       this.#succession ??= succeedStoreOwner(this.folder, () => this.#drain());
       await this.#succession.ready;
     }
-    for (;;) {
-      if (this.#isClosed) throw new UserError(`The store in ${this.folder} is closed.`);
-      await this.#handover;
-      this.#inFlight++;
-      try {
-        return await work(this.#endpoint);
-      } catch (error) {
+    return repeatUntilAnswered({
+      send: () => this.#attempt(work),
+      onFailure: (error, isOver) => {
         if (!(error instanceof EndpointClosedError)) throw error;
-        silentSince ??= Date.now();
-        this.#checkPatience(silentSince, error);
-      } finally {
-        this.#inFlight--;
-      }
-      await delay(pollMilliseconds);
-    }
+        if (this.#succession?.failure != null) throw this.#succession.failure;
+        if (isOver) throw this.#silence(error);
+      },
+    });
   }
 
   async close(): Promise<void> {
@@ -96,13 +86,21 @@ export class OwnerConnection {
     await this.#succession?.stop();
   }
 
-  /** @throws UserError when the owner does not answer, or when this process cannot become the owner */
-  #checkPatience(silentSince: number, { message }: Error): void {
+  async #attempt<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
+    if (this.#isClosed) throw new UserError(`The store in ${this.folder} is closed.`);
+    await this.#handover;
+    this.#inFlight++;
+    try {
+      return await work(this.#endpoint);
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  #silence({ message }: Error): UserError {
     const { folder } = this;
-    if (this.#succession?.failure != null) throw this.#succession.failure;
-    if (Date.now() - silentSince < answerMilliseconds) return;
     const owner = readOwnerRecord(folder);
-    throw new UserError(
+    return new UserError(
       owner === null
         ? `The store in ${folder} has no owner that answers (${message}). Try again.`
         : `Process ${owner.processId} owns the store in ${folder} and does not answer ` +

@@ -12,7 +12,7 @@ import { open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { removeLeftFolders } from "../../base/process-folders.ts";
+import { removeLeftFolders } from "../../base/processes.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";

@@ -18,7 +18,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { loadSqlite } from "../../state/lock.ts";
+import { loadSqlite } from "../../base/runtime-patches.ts";
 import { bucketFolder, bucketOfFolder, isAbandoned, isPartialMark } from "../core/content.ts";
 
 /** The empty file in the folder of a deleted bucket. */

@@ -1,52 +1,42 @@
 /**
- * Which runtime owns the store in a folder (`state/owner.ts` says what an owner is).
+ * The owner of the store in a folder (`state/owner.ts` says what an owner is).
  *
  * The first runtime is the owner: it has the databases, and it listens at the folder's endpoint
  * (`store/bucket/endpoint.ts`). The buckets of every other runtime are clients of the owner's buckets; all
  * runtimes read and write content files themselves. When the owner ends, the process of a client
- * starts a runtime without a script, which is the next owner (`state/succession.ts`).
+ * starts a runtime without a script, only with the store and its endpoint, which is the next owner.
  */
 import { join } from "node:path";
-import { claimFolder } from "../../state/succession.ts";
+import { claimFolder, Succession } from "../../state/succession.ts";
 import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
-import { hasRuntimeSockets, socketPath } from "../../state/sockets.ts";
-import { RunRecords } from "../../state/runs.ts";
-import { removeDeletedBuckets } from "./store-files.ts";
-import { requireUsableFolder, storeNeeds } from "../../state/folder.ts";
+import { hasRuntimeSockets, socketPath, publishSocket } from "../../state/sockets.ts";
+import { RunRecords, newRunId } from "../../state/runs.ts";
+import { endpointPath } from "./endpoint-connection.ts";
+import { removeDeletedBuckets, removePartialFiles } from "./store-files.ts";
+import { requireUsableFolder, fullDeviceText, type FolderNeeds } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
+import { reserveName } from "../../state/disk.ts";
+import { OwnRuntime } from "../../state/own-runtime.ts";
+import {
+  bucketsService,
+  diskServices,
+  endpointEntrypoint,
+  ownerService,
+  runBindings,
+} from "./bucket-services.ts";
 
-export function storeRuns(folder: string): RunRecords {
-  return new RunRecords(join(folder, "runs"));
-}
-
-/** The socket at which the owner answers. */
-export function endpointPath(folder: string): string {
-  return socketPath(folder, "endpoint");
-}
+export const storeNeeds: FolderNeeds = {
+  subfolders: ["databases", "blobs", "runs"],
+  reserve: `databases/${reserveName}`,
+};
 
 /** Makes this process the owner. Returns `null` when the store has an owner. */
-export async function takeStore(
+function takeStore(
   folder: string,
   options: { readonly isBrief: boolean; readonly onHandover?: () => void },
 ): Promise<FolderOwner | null> {
-  const runs = storeRuns(folder);
-  // A client that was killed has left its runtime, whose script goes on.
-  const onClientEnd = (): void => void runs.afterClientEnd().catch(() => {});
-  const take = () => FolderOwner.tryTake(folder, { ...options, onClientEnd });
-  const owner = await take().catch((error: unknown) => {
-    // The lock needs space, which the reserve has on a full device.
-    if (!requireUsableFolder(folder, storeNeeds).isFull) throw error;
-    return take();
-  });
-  if (owner === null) return null;
-  try {
-    await runs.endAbandoned();
-    removeDeletedBuckets(folder);
-    return owner;
-  } catch (error) {
-    owner.release();
-    throw error;
-  }
+  const prepare = (): void => removeDeletedBuckets(folder);
+  return FolderOwner.tryTake(folder, { ...options, needs: storeNeeds, prepare });
 }
 
 /** Ends the runtimes that an owner has left, if the owner was killed. */
@@ -62,14 +52,65 @@ export async function endLeftRuntimes(folder: string): Promise<void> {
  */
 export async function claimStore(folder: string): Promise<FolderOwner | null> {
   const owner = await claimFolder(folder, () => takeStore(folder, { isBrief: false }));
-  if (owner === null && !hasRuntimeSockets) throw sharingError(folder);
-  return owner;
-}
-
-/** On Windows a runtime cannot listen where other processes would find it. */
-function sharingError(folder: string): UserError {
-  return new UserError(
+  if (owner !== null || hasRuntimeSockets) return owner;
+  // On Windows a runtime cannot listen where other processes would find it.
+  throw new UserError(
     `Process ${readOwnerRecord(folder)?.processId} uses the store in ${folder}. On Windows one process at a time can use a ` +
       "store: stop that process, or use the Windows Subsystem for Linux.",
   );
+}
+
+/** A client's readiness to become the owner. */
+export function succeedStoreOwner(
+  folder: string,
+  beforeHandover?: () => Promise<void>,
+): Succession {
+  return new Succession({
+    folder,
+    take: (onHandover) => takeStore(folder, { isBrief: true, onHandover }),
+    start: startRuntime,
+    beforeHandover,
+  });
+}
+
+/** Starts a runtime without a script. */
+async function startRuntime(owner: FolderOwner): Promise<{ stop(): Promise<void> }> {
+  const { folder } = owner;
+  const { isFull } = requireUsableFolder(folder, storeNeeds);
+  if (isFull) console.warn(fullDeviceText(folder));
+  const runId = newRunId();
+  const runs = new RunRecords(folder);
+  const path = socketPath(folder, runId);
+  const service = { name: bucketsService, entrypoint: endpointEntrypoint };
+  runs.write(runId);
+  try {
+    const runtime = await OwnRuntime.start({
+      folder,
+      config: {
+        services: [
+          ...diskServices(folder),
+          ownerService(runBindings({ folder, runId, bucketNames: [], isFull })),
+        ],
+        sockets: [{ name: "endpoint", path, service }],
+      },
+      onStart(process) {
+        runs.write(runId, process);
+        owner.recordRuntime(process);
+      },
+      onListen: () => publishSocket(path, endpointPath(folder)),
+      // The messages of the buckets' housekeeping are for dev servers.
+      onOutput() {},
+    });
+    // In the background: no call depends on the outcome.
+    void removePartialFiles(join(folder, "blobs"), join(folder, "runs"));
+    return {
+      async stop() {
+        await runtime.stop();
+        runs.remove(runId);
+      },
+    };
+  } catch (error) {
+    runs.remove(runId);
+    throw error;
+  }
 }

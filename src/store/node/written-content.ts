@@ -12,14 +12,13 @@ import { closeSync, openSync, write } from "node:fs";
 import { constants, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { newRunId, type RunRecords } from "../../state/runs.ts";
+import { newRunId, RunRecords } from "../../state/runs.ts";
 import { bucketFolder, makeBlobName } from "../core/content.ts";
 import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
 import { RunningCrc } from "../core/hash.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content } from "../core/operations.ts";
-import { storeRuns } from "./store-owner.ts";
 
 export interface WriteOptions {
   /** MD5 is always computed. */
@@ -50,7 +49,7 @@ export class ContentFiles {
 
   constructor(storeFolder: string) {
     this.#storeFolder = storeFolder;
-    this.#runs = storeRuns(storeFolder);
+    this.#runs = new RunRecords(storeFolder);
   }
 
   folderOf(bucketName: string): string {
@@ -288,14 +287,9 @@ class NewFile {
 /** In a buffer of its own: the whole buffer of a view would travel. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [first, second] = pieces;
-  if (first !== undefined && second === undefined) return first;
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let offset = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, offset);
-    offset += piece.length;
-  }
-  return bytes;
+  return first !== undefined && second === undefined
+    ? first
+    : new Uint8Array(Buffer.concat(pieces));
 }
 
 /** The checksums of content that passes by in pieces. */

@@ -26,9 +26,9 @@ export async function probe(connection: S3Connection): Promise<RemoteFeatures> {
   ) as [string, string, string, string, string];
   const outcomes = await Promise.allSettled([
     honoursNoneMatch(connection, keys[0]),
-    honoursMatch(connection, keys[1], quoted),
-    honoursMatch(connection, keys[2], unquoted),
-    honoursDelete(connection, keys[3]),
+    honoursTag(connection, keys[1], { method: "PUT", body: content }),
+    honoursTag(connection, keys[2], { method: "PUT", body: content }, unquoted),
+    honoursTag(connection, keys[3], { method: "DELETE" }),
     honoursComplete(connection, keys[4]),
   ]);
   // Also after a failure. What cannot be removed is a failure too: buckets need to delete.
@@ -91,29 +91,18 @@ type TagForm = (entityTag: string) => string;
 const quoted: TagForm = (entityTag) => `"${entityTag}"`;
 const unquoted: TagForm = (entityTag) => entityTag;
 
-async function honoursMatch(
+/** Whether a request with an entity tag of another content is refused, and with the tag of the object executed. */
+async function honoursTag(
   connection: S3Connection,
   key: string,
-  form: TagForm,
+  request: Pick<S3Request, "method" | "body">,
+  form: TagForm = quoted,
 ): Promise<boolean> {
   const entityTag = await put(connection, key);
-  const putIfMatch = (tag: string): Promise<Outcome> =>
-    attempt(connection, {
-      method: "PUT",
-      key,
-      body: content,
-      headers: { "if-match": form(tag) },
-    });
-  if ((await putIfMatch(otherTag)) !== "refused") return false;
-  return (await putIfMatch(entityTag)) === "executed";
-}
-
-async function honoursDelete(connection: S3Connection, key: string): Promise<boolean> {
-  const entityTag = await put(connection, key);
-  const deleteIfMatch = (tag: string): Promise<Outcome> =>
-    attempt(connection, { method: "DELETE", key, headers: { "if-match": quoted(tag) } });
-  if ((await deleteIfMatch(otherTag)) !== "refused") return false;
-  return (await deleteIfMatch(entityTag)) === "executed";
+  const attemptIfMatch = (tag: string): Promise<Outcome> =>
+    attempt(connection, { ...request, key, headers: { "if-match": form(tag) } });
+  if ((await attemptIfMatch(otherTag)) !== "refused") return false;
+  return (await attemptIfMatch(entityTag)) === "executed";
 }
 
 async function honoursComplete(connection: S3Connection, key: string): Promise<boolean> {

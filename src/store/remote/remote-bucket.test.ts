@@ -58,4 +58,13 @@ describe("RemoteBucket", () => {
     expect(outcome).toMatchObject({ ok: false, code: 10058 });
     expect(messages.length).toBeLessThan(100);
   });
+
+  it("refuses a key that is too long with the prefix", async () => {
+    const { bucket } = bucketOf(() => [404, ""]);
+    const outcome = await bucket.execute({ method: "head", key: "k".repeat(1020) });
+    expect(outcome).toMatchObject({
+      code: 10020,
+      text: expect.stringMatching(/with the prefix "team\/" .* 1025 bytes/) as string,
+    });
+  });
 });

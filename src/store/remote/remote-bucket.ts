@@ -5,10 +5,9 @@
 import { StoreError, type Method } from "../core/errors.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { createContext, type RemoteContext } from "./remote-context.ts";
-import { countObjects, listObjects } from "./remote-list.ts";
 import { encodeObject } from "./remote-object.ts";
+import { countObjects, listObjects, countUploads, listUploads } from "./remote-list.ts";
 import { getObject, headObject, type GetRequest, type RemoteObject } from "./remote-reads.ts";
-import { countUploads, listUploads } from "./remote-upload-list.ts";
 import {
   abortUpload,
   completeUpload,

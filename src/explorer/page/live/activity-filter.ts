@@ -12,7 +12,7 @@
  * Words of the same field are alternatives: `kind:bucket kind:query` shows both kinds. A request is
  * shown if the request or one of its calls fulfils all words.
  */
-import { toMilliseconds } from "../../../base/duration.ts";
+import { toMilliseconds } from "../../../base/format.ts";
 import type { ActivityEntry, CallEntry } from "../../api/activity.ts";
 
 export const entryKinds = ["request", "bucket", "query", "api", "other"] as const;

@@ -6,14 +6,11 @@
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 
-/** A row of `objects`, and of its body. Columns that a format does not have are `null`. */
+/** A row of `objects`, and of its body. */
 export interface CheckedRow {
   readonly key: string;
   readonly fields: string;
   readonly metadata: string | null;
-  readonly itemChecksum: number | null;
-  readonly checksum: number | null;
-  readonly contentChecksum: number | null;
   readonly body: number | null;
   readonly bytes: Uint8Array | null;
   readonly tail: Uint8Array | null;
@@ -23,15 +20,6 @@ export interface CheckedRow {
 export interface CheckedUpload {
   readonly uploadId: string;
   readonly key: string;
-  readonly since: number;
-  readonly storageClass: string;
-  readonly http: string;
-  readonly custom: string;
-  readonly checksum: number | null;
-  readonly created: number | null;
-  readonly checksumAlgorithm: string | null;
-  readonly checksumType: string | null;
-  readonly ssecKeyMd5: string | null;
 }
 
 export interface CheckedPart {
@@ -39,16 +27,6 @@ export interface CheckedPart {
   readonly size: number;
   readonly etag: string;
   readonly place: number | string;
-  readonly contentChecksum: number | null;
-  readonly checksum: number | null;
-  readonly uploaded: number | null;
-  readonly checksums: string | null;
-}
-
-export interface CheckedSetting {
-  readonly name: string;
-  readonly value: string;
-  readonly checksum: number;
 }
 
 /** A body has at most 128 KiB, so a page of rows has at most 8 MiB. */
@@ -61,18 +39,17 @@ const references =
 export class BucketRows {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  /** The format; 0 for a database that does not say it. */
   readonly version: number;
   readonly databaseId: string | null;
-  readonly hasUnsealedRows: boolean;
 
   /** @throws Error of SQLite, also for a database without the tables of a bucket */
   constructor(database: DatabaseSync) {
     this.#database = database;
     const hasFormat = this.#all("SELECT 1 FROM sqlite_master WHERE name = 'format'").length > 0;
     const [format] = hasFormat ? this.#all("SELECT * FROM format") : [];
-    this.version = hasFormat ? Number(format?.["version"]) : 1;
+    this.version = Number(format?.["version"] ?? 0);
     this.databaseId = (format?.["database_id"] as string | undefined) ?? null;
-    this.hasUnsealedRows = this.version < 3 || format?.["has_unsealed_rows"] === 1;
   }
 
   close(): void {
@@ -85,14 +62,14 @@ export class BucketRows {
     const key = isForward ? from.after : from.before;
     const bound = key === null ? "" : `WHERE key ${isForward ? ">" : "<"} ?`;
     const order = isForward ? "" : "DESC";
-    const query = `${this.#objectQuery()} ${bound} ORDER BY key ${order} LIMIT ${rowsMax}`;
+    const query = `${objectQuery} ${bound} ORDER BY key ${order} LIMIT ${rowsMax}`;
     const page = this.#all(query, ...(key === null ? [] : [key])).map(objectRow);
     requireProgress(key, page.at(-1)?.key, isForward ? 1 : -1);
     return page;
   }
 
   object(key: string): CheckedRow | null {
-    const [row] = this.#all(`${this.#objectQuery()} WHERE key = ?`, key);
+    const [row] = this.#all(`${objectQuery} WHERE key = ?`, key);
     return row === undefined ? null : objectRow(row);
   }
 
@@ -103,45 +80,22 @@ export class BucketRows {
 
   uploads(after: string): CheckedUpload[] {
     const query =
-      "SELECT upload_id AS uploadId, key, CAST(since AS TEXT) AS since, " +
-      `storage_class AS storageClass, http, custom, ${this.#integer("checksum")} AS checksum, ` +
-      `${this.#integer("created", 4)} AS created, ` +
-      `${this.#column("checksum_algorithm", 4)} AS checksumAlgorithm, ` +
-      `${this.#column("checksum_type", 4)} AS checksumType, ` +
-      `${this.#column("ssec_key_md5", 5)} AS ssecKeyMd5 ` +
-      `FROM uploads WHERE state = 'in progress' AND upload_id > ? ORDER BY upload_id LIMIT ${rowsMax}`;
-    const page = this.#all(query, after).map(
-      (row) =>
-        ({ ...row, ...numbers(row, ["since", "checksum", "created"]) }) as unknown as CheckedUpload,
-    );
+      "SELECT upload_id AS uploadId, key FROM uploads " +
+      `WHERE state = 'in progress' AND upload_id > ? ORDER BY upload_id LIMIT ${rowsMax}`;
+    const page = this.#all(query, after) as unknown as CheckedUpload[];
     requireProgress(after, page.at(-1)?.uploadId, 1);
     return page;
   }
 
   parts(uploadId: string, after: number): CheckedPart[] {
     const query =
-      "SELECT part_number AS partNumber, CAST(size AS TEXT) AS size, etag, place, " +
-      `${this.#integer("content_checksum")} AS contentChecksum, ` +
-      `${this.#integer("checksum")} AS checksum, ${this.#integer("uploaded", 4)} AS uploaded, ` +
-      `${this.#column("checksums", 4)} AS checksums FROM parts ` +
+      "SELECT part_number AS partNumber, CAST(size AS TEXT) AS size, etag, place FROM parts " +
       `WHERE upload_id = ? AND part_number > ? ORDER BY part_number LIMIT ${rowsMax}`;
     const page = this.#all(query, uploadId, after).map(
-      (row) =>
-        ({
-          ...row,
-          ...numbers(row, ["size", "contentChecksum", "checksum", "uploaded"]),
-        }) as unknown as CheckedPart,
+      (row) => ({ ...row, size: Number(row["size"]) }) as unknown as CheckedPart,
     );
     requireProgress(after, page.at(-1)?.partNumber, 1);
     return page;
-  }
-
-  settings(): CheckedSetting[] {
-    if (this.version < 4) return [];
-    const query = "SELECT name, value, CAST(checksum AS TEXT) AS checksum FROM settings";
-    return this.#all(query).map(
-      (row) => ({ ...row, ...numbers(row, ["checksum"]) }) as unknown as CheckedSetting,
-    );
   }
 
   countObjects(): number {
@@ -183,25 +137,6 @@ export class BucketRows {
     return this.#all(query).map(({ place }) => String(place));
   }
 
-  #objectQuery(): string {
-    return (
-      "SELECT key, fields, metadata, CAST(body AS TEXT) AS body, bytes, tail, segments, " +
-      `${this.#integer("item_checksum")} AS itemChecksum, ` +
-      `${this.#integer("checksum")} AS checksum, ` +
-      `${this.#integer("content_checksum")} AS contentChecksum ` +
-      "FROM objects LEFT JOIN bodies ON bodies.id = body"
-    );
-  }
-
-  /** @param version the first format that has the column */
-  #integer(column: string, version = 3): string {
-    return this.#column(`CAST(${column} AS TEXT)`, version);
-  }
-
-  #column(expression: string, version: number): string {
-    return this.version < version ? "NULL" : expression;
-  }
-
   #all(query: string, ...values: (string | number)[]): Record<string, SQLOutputValue>[] {
     return this.#prepared(query).all(...values);
   }
@@ -235,13 +170,13 @@ function requireProgress<Key extends string | number>(
   if (order * direction <= 0) throw new Error(`the row of "${last}" is not in its place`);
 }
 
-function objectRow(row: Record<string, SQLOutputValue>): CheckedRow {
-  const integers = numbers(row, ["body", "itemChecksum", "checksum", "contentChecksum"]);
-  return { ...row, ...integers } as unknown as CheckedRow;
-}
+const objectQuery =
+  "SELECT key, fields, metadata, CAST(body AS TEXT) AS body, bytes, tail, segments " +
+  "FROM objects LEFT JOIN bodies ON bodies.id = body";
 
-function numbers(row: Record<string, SQLOutputValue>, names: readonly string[]) {
-  return Object.fromEntries(
-    names.map((name) => [name, row[name] === null ? null : Number(row[name])]),
-  );
+function objectRow(row: Record<string, SQLOutputValue>): CheckedRow {
+  return {
+    ...row,
+    body: row["body"] === null ? null : Number(row["body"]),
+  } as unknown as CheckedRow;
 }

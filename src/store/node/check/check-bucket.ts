@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../../base/user-error.ts";
-import { formatVersion, newerFormatText } from "../../core/errors.ts";
+import { formatVersion, otherFormatText } from "../../core/errors.ts";
 import { bucketFolder, databaseMark, isAbandoned, isDatabaseMark } from "../../core/content.ts";
 import { BucketRows, type CheckedRow } from "./bucket-rows.ts";
 import { ContentCheck } from "./content-check.ts";
@@ -45,7 +45,7 @@ interface CheckedBucket {
 /** How often an object that is replaced all the time is looked at. */
 const attemptsMax = 20;
 
-/** @throws UserError for a database of a newer format */
+/** @throws UserError for a database of another format */
 export async function checkBucket(checked: CheckedBucket): Promise<BucketReport> {
   const { storeFolder, bucketName } = checked;
   const path = databasePath(storeFolder, bucketName);
@@ -75,16 +75,11 @@ export async function checkBucket(checked: CheckedBucket): Promise<BucketReport>
       ...problems.map((problem) => ({ problem: `The database is damaged: ${problem}` })),
     );
     rows = new BucketRows(database);
-    if (rows.version > formatVersion) {
-      throw new UserError(newerFormatText(bucketName, rows.version));
-    }
-    if (rows.version === 1) {
-      report.remarks.push("The database has format 1. Use the bucket once, and check it again.");
-      return report;
+    if (rows.version !== formatVersion) {
+      throw new UserError(otherFormatText(bucketName, rows.version));
     }
     await checkObjects(rows, new ContentCheck(rows, blobs), checked, report);
     await checkUploads(rows, new ContentCheck(rows, blobs), report);
-    checkSettings(rows, new ContentCheck(rows, blobs), report);
     checkReferences(rows, report);
     await checkFiles(rows, { blobs, files, ended }, report);
   } catch (error) {
@@ -161,8 +156,7 @@ function isSameRow(one: CheckedRow, other: CheckedRow): boolean {
     one.fields === other.fields &&
     one.metadata === other.metadata &&
     one.body === other.body &&
-    one.segments === other.segments &&
-    one.checksum === other.checksum
+    one.segments === other.segments
   );
 }
 
@@ -184,13 +178,8 @@ async function checkUploads(
   for (;;) {
     const uploads = rows.uploads(afterUpload);
     for (const upload of uploads) {
-      const { uploadId, key } = upload;
-      const problem = check.uploadProblem(upload);
-      if (problem !== null) {
-        report.damages.push({ key, problem: `its upload is damaged: ${problem}` });
-      }
       await checkParts(rows, check, upload, report);
-      afterUpload = uploadId;
+      afterUpload = upload.uploadId;
     }
     if (uploads.length === 0) return;
   }
@@ -207,7 +196,7 @@ async function checkParts(
     const parts = rows.parts(uploadId, after);
     for (const part of parts) {
       after = part.partNumber;
-      const problem = await check.partProblem(uploadId, part);
+      const problem = await check.partProblem(part);
       if (problem === null) continue;
       // The part may have been uploaded again, or the upload completed.
       const [again] = rows.parts(uploadId, part.partNumber - 1);
@@ -218,14 +207,6 @@ async function checkParts(
       });
     }
     if (parts.length === 0) return;
-  }
-}
-
-function checkSettings(rows: BucketRows, check: ContentCheck, report: BucketReport): void {
-  for (const setting of rows.settings()) {
-    const problem = check.settingProblem(setting);
-    if (problem === null) continue;
-    report.damages.push({ problem: `The setting "${setting.name}" is damaged: ${problem}.` });
   }
 }
 

@@ -1,0 +1,456 @@
+/**
+ * What Ledge changes of Node's own behaviour, or uses of Node beyond its documentation. Each has an
+ * effect that users see; without that, use what Node documents.
+ *
+ * - **Processes of wrangler and Miniflare** (`observeRuntimesAt()`, `watchCrashes()`,
+ *   `ChildProcesses`). Neither hands out its child processes. Node announces every process that it
+ *   starts on the diagnostics channel `child_process`, before the process has an id and arguments.
+ *   If Node stops to announce them: the owner of a folder does not record its runtime, a crashed
+ *   script hangs instead of starting again, and `ledge dev` leaves the bundler.
+ * - **`child.emit` of a runtime** (`holdExit()`): an interrupt from the terminal is no crash. If Node
+ *   emits "exit" in another way: Ctrl+C prints a crash.
+ * - **`child.spawn` of a runtime** (`keepRuntimeFilesPrivate()`): what workerd makes has the mode that
+ *   its umask leaves, and neither Miniflare nor Node has an option for the umask of a child. If Node
+ *   renames the method: other users can read databases, where they can enter their folder.
+ * - **`process.emitWarning`** (`loadSqlite()`, `CodeCache`): Node warns of SQLite (Node 22) and of
+ *   `import()` in a script. If Node warns in another way: the user sees a warning at the start.
+ * - **The module cache of `require()`** (`CodeCache`): loads wrangler and Miniflare with the bytecode
+ *   of an earlier run, in 1.0 s of processor time instead of 1.8 s. If Node changes its wrapper of
+ *   CommonJS files: wrangler does not load.
+ *
+ * `runtime-patches.test.ts` notices each of these changes.
+ */
+import { isAscii } from "node:buffer";
+import type { ChildProcess } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire, Module } from "node:module";
+import { basename, dirname, join, sep } from "node:path";
+import type * as Sqlite from "node:sqlite";
+import { Readable } from "node:stream";
+import { constants, Script } from "node:vm";
+import { isMainThread } from "node:worker_threads";
+import { crc32 } from "node:zlib";
+import {
+  identityOf,
+  isRuntimeCommand,
+  loopbackArgument,
+  type ProcessIdentity,
+} from "./processes.ts";
+import { UserError } from "./user-error.ts";
+
+/** @returns a function that ends the watch */
+function watchChildren(onChild: (child: ChildProcess) => void): () => void {
+  const onMessage = (message: unknown): void =>
+    onChild((message as { process: ChildProcess }).process);
+  subscribe("child_process", onMessage);
+  return () => void unsubscribe("child_process", onMessage);
+}
+
+/** Observes the runtimes of a Miniflare, which starts another after a reload or a crash. */
+export interface RuntimeObserver {
+  onStart?(runtime: ProcessIdentity): void;
+  /** The runtime listens at a socket, by the name that Miniflare gives the socket. */
+  onListen?(socketName: string): void;
+  /** @param isKilled whether this process has ended the runtime */
+  onExit?(isKilled: boolean): void;
+}
+
+/** By the port on which each Miniflare listens for its workerd, and by the plugin. */
+const observersByLoopbackPort = new Map<number, Map<string, RuntimeObserver>>();
+let isWatchingRuntimes = false;
+
+/**
+ * Observes the runtimes that a Miniflare starts from now on. For a plugin, which knows its Miniflare
+ * by the loopback port. A second call of the same plugin replaces the first.
+ */
+export function observeRuntimesAt(
+  loopbackPort: number,
+  pluginName: string,
+  observer: RuntimeObserver,
+): void {
+  watchRuntimes();
+  const observers = observersByLoopbackPort.get(loopbackPort) ?? new Map<string, RuntimeObserver>();
+  observersByLoopbackPort.set(loopbackPort, observers.set(pluginName, observer));
+}
+
+function watchRuntimes(): void {
+  if (isWatchingRuntimes) return;
+  isWatchingRuntimes = true;
+  watchChildren((child) => {
+    const observers = (): RuntimeObserver[] => {
+      const loopbackPort = loopbackPortOf(child);
+      return loopbackPort === null
+        ? []
+        : [...(observersByLoopbackPort.get(loopbackPort)?.values() ?? [])];
+    };
+    // Before Miniflare's own listener: who waits for the end of Miniflare sees what this leaves.
+    child.once("exit", () => {
+      for (const observer of observers()) observer.onExit?.(child.killed);
+    });
+    setImmediate(() => {
+      if (child.pid === undefined) return;
+      for (const observer of observers()) {
+        observer.onStart?.(identityOf(child.pid));
+        followLines(child.stdio[controlPipe], (line) => {
+          const { event, socket } = JSON.parse(line) as { event: string; socket: string };
+          if (event === "listen") observer.onListen?.(socket);
+        });
+      }
+    });
+  });
+}
+
+/** workerd writes a line of JSON to this pipe when it listens at a socket. */
+const controlPipe = 3;
+
+/**
+ * Calls `act` with the lines of a stream that another part of the program reads. To read before the
+ * other part does would take lines from it, so this waits for the listener of the other part.
+ */
+function followLines(
+  stream: ChildProcess["stdio"][number] | undefined,
+  act: (line: string) => void,
+): void {
+  if (!(stream instanceof Readable)) return;
+  let text = "";
+  const onData = (chunk: Buffer): void => {
+    const lines = (text + chunk.toString()).split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) act(line);
+  };
+  const follow = (): void => {
+    stream.off("newListener", onListener);
+    stream.on("data", onData);
+  };
+  const onListener = (event: string): void => {
+    if (event === "data") follow();
+  };
+  if (stream.listenerCount("data") > 0) follow();
+  else stream.on("newListener", onListener);
+}
+
+/**
+ * Calls `onCrash` when a runtime of Miniflare that starts from now on ends by a signal that its parent has not
+ * sent. A runtime that exits by itself could not start, and its parent reports the reason.
+ *
+ * Miniflare starts a crashed runtime again, but wrangler's proxy in front of the script then has
+ * the old address of the script, and requests wait forever. So the dev server needs to know.
+ *
+ * An interrupt from the terminal reaches the runtimes too, and is no crash. So Miniflare learns of
+ * the end of the runtime when `onCrash` calls `tell`, or when Miniflare itself stops the runtime.
+ *
+ * @returns a function that ends the watch
+ */
+export function watchCrashes(onCrash: (signal: string, tell: () => void) => void): () => void {
+  let watching = true;
+  const end = watchChildren((child) =>
+    holdExit(child, (signal, tell) => {
+      if (!watching || loopbackPortOf(child) === null) return tell();
+      followOutput(child);
+      if (signal === null || child.killed) return tell();
+      onCrash(signal, tell);
+    }),
+  );
+  return () => {
+    watching = false;
+    end();
+  };
+}
+
+/**
+ * Calls `onExit` when the child has ended. The listeners of "exit" are called by `tell`, or after a
+ * call of `kill()`, whose caller waits for the event.
+ */
+function holdExit(
+  child: ChildProcess,
+  onExit: (signal: NodeJS.Signals | null, tell: () => void) => void,
+): void {
+  const emit: (event: string, ...details: unknown[]) => boolean = child.emit.bind(child);
+  const kill = child.kill.bind(child);
+  child.emit = (event: string, ...details: unknown[]): boolean => {
+    if (event !== "exit") return emit(event, ...details);
+    let isTold = false;
+    const tell = (): void => {
+      if (isTold) return;
+      isTold = true;
+      emit(event, ...details);
+    };
+    child.kill = (signal) => {
+      queueMicrotask(tell);
+      return kill(signal);
+    };
+    onExit(details[1] as NodeJS.Signals | null, tell);
+    return true;
+  };
+}
+
+const endingOutputs = new Set<Promise<unknown>>();
+
+function followOutput(child: ChildProcess): void {
+  const ending = once(child, "close").finally(() => endingOutputs.delete(ending));
+  endingOutputs.add(ending);
+}
+
+/** Resolves when this process has read all that the runtimes wrote which have ended, while watched. */
+export async function endedRuntimesOutput(): Promise<void> {
+  await Promise.all(endingOutputs);
+}
+
+/** The child processes that start from now on. None is left when the program ends. */
+export class ChildProcesses {
+  readonly #running = new Set<ChildProcess>();
+  readonly #endWatch: () => void;
+
+  constructor() {
+    this.#endWatch = watchChildren((child) => {
+      this.#running.add(child);
+      child.once("exit", () => this.#running.delete(child));
+    });
+  }
+
+  /** Kills workerd and the bundler where they still run. The bundler would end by itself later. */
+  async end(): Promise<void> {
+    this.#endWatch();
+    const left = Array.from(this.#running).filter((child) => isRuntime(child) || isBundler(child));
+    await Promise.all(
+      left.map(async (child) => {
+        const exited = once(child, "exit");
+        if (child.kill("SIGKILL")) await exited;
+      }),
+    );
+  }
+}
+
+function isRuntime({ spawnargs }: ChildProcess): boolean {
+  return (spawnargs ?? []).some(isRuntimeCommand);
+}
+
+function loopbackPortOf({ spawnargs }: ChildProcess): number | null {
+  const argument = spawnargs?.find((each) => each.startsWith(loopbackArgument));
+  return argument === undefined ? null : Number(argument.slice(argument.lastIndexOf(":") + 1));
+}
+
+function isBundler({ spawnfile }: ChildProcess): boolean {
+  return /esbuild(\.exe)?$/.test(spawnfile);
+}
+
+let isPrivate = false;
+
+/**
+ * What the runtimes make that this process starts from now on is private to the user. Node has no
+ * umask in worker threads: there, and on Windows, the mode of the folders protects what is below them.
+ */
+export function keepRuntimeFilesPrivate(): void {
+  if (isPrivate || !isMainThread || process.platform === "win32") return;
+  isPrivate = true;
+  // Node publishes the object of a child process before it starts the process.
+  watchChildren((started) => {
+    const child = started as SpawningProcess;
+    const spawn = child.spawn.bind(child);
+    child.spawn = (options) => {
+      if (options.args?.some(isRuntimeCommand) !== true) return spawn(options);
+      const before = process.umask(0o077);
+      try {
+        return spawn(options);
+      } finally {
+        process.umask(before);
+      }
+    };
+  });
+}
+
+interface SpawnOptions {
+  readonly args?: readonly string[];
+}
+
+/** `spawn` is the method that starts the process. Node does not document it. */
+type SpawningProcess = ChildProcess & { spawn(options: SpawnOptions): unknown };
+
+/** Node 22 prints a warning when it loads the module. */
+export function loadSqlite(): typeof Sqlite {
+  const sqlite = withoutWarnings(
+    () => process.getBuiltinModule("node:sqlite") as typeof Sqlite | undefined,
+  );
+  if (sqlite !== undefined) return sqlite;
+  throw new UserError(
+    `Ledge needs Node 22.13 or later, the first version with SQLite. This is Node ${process.version}.`,
+  );
+}
+
+function withoutWarnings<Result>(act: () => Result): Result {
+  const own = Object.getOwnPropertyDescriptor(process, "emitWarning") as PropertyDescriptor;
+  process.emitWarning = () => {};
+  try {
+    return act();
+  } finally {
+    Object.defineProperty(process, "emitWarning", own);
+  }
+}
+
+const require = createRequire(import.meta.url);
+
+/** Checksums of the source and of the bytecode, 4 bytes each. */
+const headerBytes = 8;
+/** Node gives these names to a CommonJS file. */
+const head = "(function (exports, require, module, __filename, __dirname) {";
+const tail = "\n})";
+/** `import()` in the file resolves as in any file. */
+const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+
+interface NewBytecode {
+  readonly script: Script;
+  readonly path: string;
+  readonly sourceChecksum: number;
+}
+
+/**
+ * Loads large CommonJS files quickly, with the bytecode of an earlier run.
+ *
+ * Most of the start of a dev server is the compilation of two files: wrangler is a file of twenty
+ * megabytes, Miniflare one of five. Node has a cache of bytecode (`module.enableCompileCache()`), but
+ * Node fills it before the file runs, when V8 has compiled only the outermost functions. This cache
+ * is filled after the start, and has every function that the start has used.
+ *
+ *     node_modules/.cache/ledge/wrangler-cli-v24.21.0-x64.bin     header, bytecode
+ *
+ * A file of bytecode belongs to one content of the source, one version of Node and one processor.
+ * V8 rejects bytecode of another version or of other flags; the checksums in the header detect
+ * another source and a damaged file. In all these cases, and where the folder cannot be written, the
+ * file is compiled as usual. The bytecode is in the `node_modules` that the source comes from, so that
+ * it can be changed only by users who can change the source.
+ */
+export class CodeCache {
+  /** The files that were compiled, because there was no bytecode. */
+  #compiled: NewBytecode[] = [];
+
+  /** Loads the CommonJS file at `path` as `require()` does. Later calls of `require()` find the module. */
+  load(path: string): void {
+    if (require.cache[path] !== undefined) return;
+    const bytecodePath = bytecodePathOf(path);
+    if (bytecodePath === null) return void require(path);
+    const module = new Module(path);
+    module.filename = path;
+    require.cache[path] = module;
+    try {
+      const run = this.#compile(path, bytecodePath);
+      run.call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
+      module.loaded = true;
+    } catch (error) {
+      delete require.cache[path];
+      throw error;
+    }
+  }
+
+  /**
+   * Writes the bytecode of the files that had none. The bytecode contains the functions that were
+   * called until now. The call blocks the process for some tenths of a second, once for a version.
+   */
+  save(): void {
+    for (const { script, path, sourceChecksum } of this.#compiled) {
+      const bytecode = script.createCachedData();
+      const header = Buffer.alloc(headerBytes);
+      header.writeUInt32LE(sourceChecksum, 0);
+      header.writeUInt32LE(crc32(bytecode), 4);
+      writeCache(path, Buffer.concat([header, bytecode]));
+    }
+    this.#compiled = [];
+  }
+
+  #compile(path: string, bytecodePath: string): (...values: unknown[]) => void {
+    const source = readWrapped(path);
+    const sourceChecksum = crc32(source);
+    const cachedData = readBytecode(bytecodePath, sourceChecksum);
+    takeImportWarning();
+    const script = new Script(decode(source), {
+      filename: path,
+      // Positions in the first line are those of the file.
+      columnOffset: -head.length,
+      importModuleDynamically,
+      ...(cachedData !== null && { cachedData }),
+    });
+    if (cachedData === null || script.cachedDataRejected === true) {
+      this.#compiled.push({ script, path: bytecodePath, sourceChecksum });
+    }
+    return script.runInThisContext() as (...values: unknown[]) => void;
+  }
+}
+
+/** Of Miniflare and wrangler. A process that has used them saves their bytecode for the next. */
+export const codeCache = new CodeCache();
+
+/** `null` for a file outside of `node_modules`. */
+function bytecodePathOf(path: string): string | null {
+  const folders = path.split(sep);
+  const index = folders.lastIndexOf("node_modules");
+  if (index === -1) return null;
+  const name = `${folders[index + 1] as string}-${basename(path, ".js")}-${process.version}-${process.arch}.bin`;
+  return join(folders.slice(0, index + 1).join(sep), ".cache", "ledge", name);
+}
+
+function readBytecode(path: string, sourceChecksum: number): Buffer | null {
+  let file: Buffer;
+  try {
+    file = readFileSync(path);
+  } catch {
+    return null;
+  }
+  if (file.length < headerBytes || file.readUInt32LE(0) !== sourceChecksum) return null;
+  const bytecode = file.subarray(headerBytes);
+  return crc32(bytecode) === file.readUInt32LE(4) ? bytecode : null;
+}
+
+/** Reads a file into the function that runs it. To join strings of this size would copy them. */
+function readWrapped(path: string): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const content = Buffer.allocUnsafe(head.length + size + tail.length);
+    content.write(head, 0);
+    for (let read = 0, count = 1; read < size && count > 0; read += count) {
+      count = readSync(file, content, head.length + read, size - read, read);
+    }
+    content.write(tail, head.length + size);
+    return content;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** ASCII is decoded several times as fast by this name. */
+function decode(source: Buffer): string {
+  return source.toString(isAscii(source) ? "latin1" : "utf8");
+}
+
+/**
+ * At the first `import()` of a script, Node warns, once, that the option is experimental. So the first
+ * is here, and its warning does not reach the user.
+ */
+function takeImportWarning(): void {
+  withoutWarnings(() =>
+    new Script('import("node:vm")', { importModuleDynamically }).runInThisContext(),
+  );
+}
+
+/** Other processes see the whole file or none. A cache that cannot be written is no error. */
+function writeCache(path: string, content: Buffer): void {
+  const partial = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(partial, content);
+    renameSync(partial, path);
+  } catch {
+    rmSync(partial, { force: true });
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * The runs of a Miniflare that uses a folder, from its first runtime to its end.
+ *
+ * Miniflare does not tell a plugin when it ends. But a plugin sees the processes of its Miniflare.
+ * Miniflare asks for services before it replaces a runtime, so a runtime that ends by the hand of
+ * this process, and for which no other services were asked, was the last.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { isListening } from "../../base/ports.ts";
+import { markChildren, type ProcessIdentity } from "../../base/processes.ts";
+import { observeRuntimesAt } from "../../base/runtime-patches.ts";
+import { takeStartTurn } from "../../state/lock.ts";
+import type { RunRecords } from "../../state/runs.ts";
+
+export interface MiniflareRun {
+  readonly runId: string;
+  readonly persistPath: string;
+  /** Where Miniflare listens until its end. */
+  readonly loopbackHost: string;
+  readonly loopbackPort: number;
+}
+
+interface RunsOptions {
+  readonly plugin: string;
+  readonly records: RunRecords;
+  /** The runs of the same Miniflare on another folder, which end when their runtime ends. */
+  readonly previous: MiniflareRuns | undefined;
+  readonly onStart?: (runtime: ProcessIdentity) => void;
+  readonly onListen?: (socketName: string, runId: string) => void;
+  /** Miniflare has ended, or uses another folder. */
+  readonly onEnd: () => void;
+}
+
+const watchMilliseconds = 500;
+
+export class MiniflareRuns {
+  readonly #options: RunsOptions;
+  #previous: MiniflareRuns | undefined;
+  /** The run for which Miniflare has asked for services last. */
+  #nextRunId = "";
+  /** The run of the runtime that runs. */
+  #runId = "";
+  #endStart: () => void = () => {};
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.#previous = options.previous;
+    markChildren();
+  }
+
+  /** Called when Miniflare asks for the services of a run. Its runtime may start afterwards. */
+  async begin(run: MiniflareRun): Promise<void> {
+    const { plugin, records } = this.#options;
+    const { runId, persistPath, loopbackPort } = run;
+    this.#nextRunId = runId;
+    records.write(runId);
+    this.#endStart = await shareStartTurn(persistPath, loopbackPort);
+    observeRuntimesAt(loopbackPort, plugin, {
+      onStart: (runtime) => this.#onStart(runtime),
+      onListen: (socketName) => {
+        this.#endStart();
+        this.#options.onListen?.(socketName, runId);
+      },
+      onExit: (isKilled) => this.#onExit(isKilled, run),
+    });
+    void this.#watchStart(run);
+  }
+
+  #onStart(runtime: ProcessIdentity): void {
+    this.#runId = this.#nextRunId;
+    this.#options.records.write(this.#runId, runtime);
+    this.#options.onStart?.(runtime);
+  }
+
+  #onExit(isKilled: boolean, run: MiniflareRun): void {
+    if (this.#previous !== undefined) {
+      this.#previous.#end();
+      this.#previous = undefined;
+      return;
+    }
+    this.#options.records.remove(this.#runId);
+    if (this.#runId !== this.#nextRunId) return;
+    // The runtime has ended before it was ready, or has crashed. Miniflare starts a crashed runtime
+    // again, and asks for services before.
+    this.#endStart();
+    this.#runId = "";
+    if (isKilled) this.#end();
+    else void this.#watchStart(run);
+  }
+
+  /** Until the runtime starts, a Miniflare that has ended is seen by its port. */
+  async #watchStart({ loopbackHost, loopbackPort, runId }: MiniflareRun): Promise<void> {
+    for (;;) {
+      await delay(watchMilliseconds, undefined, { ref: false });
+      if (this.#nextRunId !== runId || this.#runId === runId) return;
+      if (!(await isListening(loopbackHost, loopbackPort))) return this.#end();
+    }
+  }
+
+  #end(): void {
+    this.#endStart();
+    this.#options.records.remove(this.#nextRunId);
+    this.#options.onEnd();
+  }
+}
+
+/** By the loopback port of each Miniflare. */
+const turns = new Map<number, Promise<() => void>>();
+
+/**
+ * The turn of a Miniflare to start a runtime (`state/lock.ts`), which all its plugins share.
+ *
+ * @returns a function that ends the turn; a second call does nothing
+ */
+async function shareStartTurn(persistPath: string, loopbackPort: number): Promise<() => void> {
+  const turn = turns.get(loopbackPort) ?? takeStartTurn(persistPath);
+  turns.set(loopbackPort, turn);
+  const forget = (): void => {
+    if (turns.get(loopbackPort) === turn) turns.delete(loopbackPort);
+  };
+  try {
+    const end = await turn;
+    return () => {
+      forget();
+      end();
+    };
+  } catch (error) {
+    forget();
+    throw error;
+  }
+}
