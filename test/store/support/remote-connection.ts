@@ -10,7 +10,7 @@ import {
   type S3Request,
 } from "../../../src/store/remote/s3-connection.ts";
 
-export const transport = createHttpTransport();
+export const transport: ReturnType<typeof createHttpTransport> = createHttpTransport();
 
 /** Retries follow each other at once. */
 export function connectTo(
