@@ -1,5 +1,5 @@
 /**
- * Which of the calls that a fault matches the fault hits.
+ * Which calls a fault hits: those that match its pattern, by its schedule.
  *
  * The decision depends only on the order of the calls and, where a probability is given, on a
  * seeded generator. The same test fails the same calls in every run.
@@ -82,7 +82,7 @@ function mulberry32(seed: number): () => number {
 }
 
 /**
- * Patterns of keys and paths: text in which `*` stands for any characters, or a regular expression.
+ * The patterns by which a fault matches keys and paths: text in which `*` stands for any characters, or a regular expression.
  *
  * RPC and Miniflare's proxy do not carry a `RegExp`, so a pattern travels as a `PlainPattern`.
  */

@@ -1,4 +1,4 @@
-/** Numbers and tables as text for a terminal. */
+/** Numbers, tables and lengths of time as text. */
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 

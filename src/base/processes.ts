@@ -216,10 +216,8 @@ function commandOutput(command: string, args: string[]): string | null {
   }
 }
 
-/** Folders that belong to one process, and that a process leaves when it is killed. */
-
 /**
- * Removes the folders of processes that have ended.
+ * Removes the folders of processes that have ended: a process that was killed leaves its folder.
  *
  * @param pattern of the names; its first group is the id of the process
  */

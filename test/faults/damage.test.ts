@@ -9,7 +9,7 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bucketFolder } from "../../src/store/core/content.ts";
-import { checkBucket, type BucketReport } from "../../src/store/node/check/check-bucket.ts";
+import { checkBucket, type BucketReport } from "../../src/store/node/check-bucket.ts";
 import { bytesOf } from "../support/bytes.ts";
 import { bucketDatabase, checkpoint, flipBit } from "../support/damage.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";

@@ -14,7 +14,7 @@ import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/damage.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
-import { checkBucket } from "../../src/store/node/check/check-bucket.ts";
+import { checkBucket } from "../../src/store/node/check-bucket.ts";
 
 const size = 200_000;
 const partBytes = 5 * 1024 * 1024;

@@ -6,8 +6,7 @@
  */
 import { beforeAll } from "vitest";
 import type { RunningS3 } from "../../dist/index.js";
-import { encodeComponent } from "../../src/http/uri.ts";
-import { childText, readXml } from "../../src/http/xml.ts";
+import { removePrefix } from "../../src/store/node/remote-buckets.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { S3TestClient } from "../s3/support/s3-client.ts";
 
@@ -32,37 +31,19 @@ export function useS3Service(bucketName: string): S3Service {
     },
   };
   const client = new S3TestClient(server);
-  beforeAll(() => emptyBucket(client, bucketName));
+  beforeAll(() => emptyBucket(client, server, bucketName));
   return { server, client };
 }
 
 /** Creates the bucket, or removes what an earlier file has left. */
-async function emptyBucket(client: S3TestClient, name: string): Promise<void> {
-  const created = await client.send({ method: "PUT", target: `/${name}` });
-  if (created.status !== 200) throw new Error(`Bucket "${name}": ${created.text}`);
-  await removeListed(client, name, "encoding-type=url&list-type=2", "Contents");
-  await removeListed(client, name, "uploads=", "Upload");
-}
-
-/** Removes the objects or the uploads of a list, a page at a time. */
-async function removeListed(
+async function emptyBucket(
   client: S3TestClient,
-  name: string,
-  query: string,
-  element: string,
+  { port, credentials }: S3Service["server"],
+  bucketName: string,
 ): Promise<void> {
-  for (;;) {
-    const list = readXml((await client.send({ target: `/${name}?${query}` })).text);
-    const entries = list.children.filter((child) => child.name === element);
-    if (entries.length === 0) return;
-    for (const entry of entries) {
-      const listed = childText(entry, "Key") ?? "";
-      const key = element === "Contents" ? decodeURIComponent(listed) : listed;
-      const path = `/${name}/${key.split("/").map(encodeComponent).join("/")}`;
-      const uploadId = childText(entry, "UploadId");
-      const target = uploadId === null ? path : `${path}?uploadId=${encodeComponent(uploadId)}`;
-      const deleted = await client.send({ method: "DELETE", target });
-      if (deleted.status !== 204) throw new Error(`${target} was not removed: ${deleted.text}`);
-    }
-  }
+  const created = await client.send({ method: "PUT", target: `/${bucketName}` });
+  if (created.status !== 200) throw new Error(`Bucket "${bucketName}": ${created.text}`);
+  const endpoint = `http://localhost:${port}`;
+  const place = { remote: "cluster", endpoint, region: "us-east-1", bucketName, prefix: "" };
+  await removePrefix(place, credentials);
 }

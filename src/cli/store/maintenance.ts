@@ -8,12 +8,8 @@ import { Progress } from "../../base/progress.ts";
 import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/content.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
-import {
-  checkBucket,
-  type BucketReport,
-  type Damage,
-} from "../../store/node/check/check-bucket.ts";
-import { checkRemote, type RemoteReport } from "../../store/node/check/check-remote.ts";
+import { checkBucket, type BucketReport, type Damage } from "../../store/node/check-bucket.ts";
+import { checkRemote, type RemoteReport } from "../../store/node/check-remote.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { asUserError } from "../../store/node/bucket-objects.ts";
 import { RemoteBuckets } from "../../store/node/remote-buckets.ts";

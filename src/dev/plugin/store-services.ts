@@ -111,6 +111,6 @@ function clientServices(
 }
 
 const clientModule = `
-export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "../../plugin/store-buckets.js";
+export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "./store-buckets.js";
 export default {};
 `;

@@ -116,6 +116,15 @@ export class StoreBucket implements types.StoreBucket {
       requireArguments(given, method, ["string", valueTypes]);
       const name = toText(key);
       try {
+        if (options === undefined) {
+          const { storageClass } = this.#settings;
+          const plain = { http: {}, custom: {}, storageClass };
+          return this.#store({
+            key: name,
+            value: toValue(value ?? "", method, this.#settings),
+            ...plain,
+          });
+        }
         // The platform checks the options before the value.
         const fields = toOptions(options, method, 3, "PutOptions");
         const onlyIf = conditionalOption(fields, "PutOptions");

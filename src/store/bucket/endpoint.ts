@@ -6,7 +6,7 @@
  * that only the same user can enter (`state/sockets.ts`). A page in a browser cannot connect.
  *
  * A client repeats a request whose answer was lost, at the same owner or at the next. So a request
- * has an id, and its writes happen once (`bucket/request-table.ts`).
+ * has an id, and its writes happen once (`state/outcomes.ts`).
  *
  *     GET  /                 the run id of the runtime
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes

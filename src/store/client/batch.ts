@@ -164,7 +164,7 @@ export type BucketNamespace = DurableObjectNamespace<BucketMethods>;
 export interface Destination {
   readonly buckets: BucketNamespace;
   readonly bucketName: string;
-  /** The disk of the store (`bucket/store-disk.ts`). */
+  /** The disk of the store (`bucket/bucket-disk.ts`). */
   readonly disk: Fetcher;
   /** Of the request of another process that the messages belong to. */
   readonly requestId?: string | undefined;
@@ -266,7 +266,7 @@ interface Recovery {
   readonly hasRequestId: boolean;
 }
 
-/** The disk of the store, for the case that the bucket does not answer (`bucket/store-disk.ts`). */
+/** The disk of the store, for the case that the bucket does not answer (`bucket/bucket-disk.ts`). */
 export class StoreDiskClient {
   readonly #disk: Fetcher;
   readonly #bucketName: string;

@@ -28,7 +28,7 @@ import type { Content, Request, Result } from "../core/operations.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { type Value, observation, type StreamValue } from "./bucket-calls.ts";
 import { validateWrite } from "../core/metadata.ts";
-import { faultOf, outcomeIn, type OutcomeMessage } from "./message.ts";
+import type { OutcomeMessage } from "./message.ts";
 import { applyFault, internalError, reasonOf, refusal, settle } from "./failure.ts";
 
 /** The size of one read of a stream: hashing small chunks makes large uploads slow. */
@@ -247,10 +247,10 @@ export class ContentCommitter {
       throw refusal(method, error, reasonOf(operation, error.code));
     }
     const answer = await this.#send({ ...operation, content } as unknown as Request<M>, layer);
-    const outcome = outcomeIn(answer);
-    const fault = faultOf(answer);
-    if (fault !== undefined) await applyFault(fault);
-    return settle({ ...operation, method }, outcome);
+    const request = operation as typeof operation & { readonly method: M };
+    if (!("fault" in answer)) return settle(request, answer);
+    await applyFault(answer.fault);
+    return settle(request, answer.outcome);
   }
 
   /** The error of a value that the disk has not taken: the bucket says why. */

@@ -230,7 +230,7 @@ interface Operations {
   };
 }
 
-/** A question to the store's disk, where a bucket does not answer (`bucket/store-disk.ts`). */
+/** A question to the store's disk, where a bucket does not answer (`bucket/bucket-disk.ts`). */
 export interface DiskQuestion {
   readonly bucketName: string;
   readonly bytes: number;

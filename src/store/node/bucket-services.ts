@@ -1,6 +1,6 @@
 /**
  * The services of workerd behind buckets on their databases: in the runtime of a script, which
- * Miniflare starts, and in a runtime without a script (`temporary-runtime.ts`).
+ * Miniflare starts, and in a runtime without a script (`store-owner.ts`).
  */
 import { join } from "node:path";
 import type { Service, Worker, Worker_Binding, Worker_Module } from "miniflare";

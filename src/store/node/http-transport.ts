@@ -16,7 +16,7 @@ import {
  */
 const idleMilliseconds = 4_000;
 
-interface HttpTransport {
+export interface HttpTransport {
   readonly send: S3Transport;
   /** Ends the connections. */
   close(): void;

@@ -29,8 +29,8 @@ import {
   encodeFields,
   encodeMetadata,
   includedMetadata,
-  type NewObject,
   itemText,
+  type NewObject,
 } from "../core/object.ts";
 import type {
   ListRequest,

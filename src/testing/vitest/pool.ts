@@ -6,14 +6,14 @@
  * This file has everything that `ledge/vitest` uses of the pool in Node. `testing/pool-internal.d.ts` has
  * what the runner uses in workerd.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { PoolOptions, PoolRunnerInitializer, PoolWorker } from "vitest/node";
 import { checkVersion, type TestedPackage } from "../../base/package-version.ts";
-import { isAlive } from "../../base/processes.ts";
+import { removeLeftFolders } from "../../base/processes.ts";
 import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
 
@@ -256,17 +256,9 @@ function ownFolderIn(memory: string): string | null {
 }
 
 function makeOwnFolder(memory: string): string {
-  removeFoldersOfEndedProcesses(memory);
+  // The folder of a process that was killed takes memory.
+  removeLeftFolders(memory, new RegExp(`^${namePrefix}(\\d+)-`));
   const folder = mkdtempSync(join(memory, `${namePrefix}${process.pid}-`));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-/** A process that was killed leaves its folder, which takes memory. */
-function removeFoldersOfEndedProcesses(memory: string): void {
-  for (const name of readdirSync(memory)) {
-    if (!name.startsWith(namePrefix)) continue;
-    const processId = Number.parseInt(name.slice(namePrefix.length));
-    if (!isAlive({ processId })) rmSync(join(memory, name), { recursive: true, force: true });
-  }
 }

@@ -6,16 +6,16 @@
  * with its own metadata: those of the answer that has the content.
  */
 import { createHash, type Hash } from "node:crypto";
-import { mapConcurrent } from "../../../base/concurrency.ts";
-import { isComposite, type ChecksumAlgorithm } from "../../core/checksum.ts";
-import { StoreError } from "../../core/errors.ts";
-import { multipartEtag } from "../../core/multipart.ts";
-import type { DescribedObject } from "../../core/operations.ts";
-import { allChecksums } from "../../core/object.ts";
-import { chunksOf, closeContent, type Bucket, type FoundObject } from "../bucket.ts";
-import { listPages } from "../bucket-objects.ts";
-import { RemoteUnusableError } from "../remote-buckets.ts";
-import { RunningChecksums } from "../written-content.ts";
+import { mapConcurrent } from "../../base/concurrency.ts";
+import { isComposite, type ChecksumAlgorithm } from "../core/checksum.ts";
+import { StoreError } from "../core/errors.ts";
+import { multipartEtag } from "../core/multipart.ts";
+import type { DescribedObject } from "../core/operations.ts";
+import { allChecksums } from "../core/object.ts";
+import { chunksOf, closeContent, type Bucket, type FoundObject } from "./bucket.ts";
+import { listPages } from "./bucket-objects.ts";
+import { RemoteUnusableError } from "./remote-buckets.ts";
+import { RunningChecksums } from "./written-content.ts";
 import type { Damage } from "./check-bucket.ts";
 
 export interface RemoteReport {
