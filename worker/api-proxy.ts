@@ -6,9 +6,9 @@
  * `DnsApi` behaves as `DnsApi` of the companion worker (`index.ts`). A request whose answer is lost is
  * sent again, to the next owner (`src/state/repeat.ts`).
  */
-import { repeatUntilAnswered } from "../src/state/repeat.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { clientHeader, scriptClient, requestIdHeader } from "../src/dns/rules/api-call.ts";
+import { clientHeader, requestIdHeader, scriptClient } from "../src/dns/rules/api-call.ts";
+import { repeatUntilAnswered } from "../src/state/repeat.ts";
 import { layersPath, type LayerRequest } from "./api/controls.ts";
 
 interface ProxyEnv {

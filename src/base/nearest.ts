@@ -1,6 +1,7 @@
-/** The known word that a user may have meant by an unknown word. */
-
-/** The candidate with the fewest edits; `null` when all need more edits than a slip would. */
+/**
+ * The known word that a user may have meant by an unknown word: the candidate with the fewest edits;
+ * `null` when all need more edits than a slip would.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let fewest = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -39,4 +40,13 @@ export function unknownKey(key: string, known: readonly string[]): string {
   return guess === null
     ? `is not a key; known are ${known.join(", ")}`
     : `is not a key; did you mean "${guess}"?`;
+}
+
+/** The sentence for a word that is not known: `"puts" is no method. Did you mean "put"?` */
+export function unknownWord(what: string, word: string, known: readonly string[]): string {
+  const guess = nearest(word, known);
+  return (
+    `"${word}" is no ${what}. ` +
+    (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`)
+  );
 }

@@ -47,13 +47,47 @@ export function parseValue<Output>(
   return null;
 }
 
-/** A value that `parse` accepts; `parse` returns `null` for any other value. */
+/** Keywords of JSON Schema: `scripts/write-config-schema.ts` makes the schema for editors. */
+type Keywords = Readonly<Record<string, unknown>>;
+
+/** Says what a key means, for editors. */
+export function described<Schema extends v.GenericSchema>(
+  description: string,
+  schema: Schema,
+  keywords: Keywords = {},
+): Schema {
+  return v.pipe(schema, v.metadata({ description, ...keywords })) as unknown as Schema;
+}
+
+/** A key that may be missing. */
+export function optional<
+  const Schema extends v.GenericSchema,
+  const Default extends v.Default<Schema, undefined> = undefined,
+>(description: string, schema: Schema, value?: Default): v.OptionalSchema<Schema, Default> {
+  return described(description, v.optional(schema, value as Default));
+}
+
+/** A key that may be missing or `null`. */
+export function nullish<
+  const Schema extends v.GenericSchema,
+  const Default extends v.Default<Schema, null | undefined> = undefined,
+>(description: string, schema: Schema, value?: Default): v.NullishSchema<Schema, Default> {
+  return described(description, v.nullish(schema, value as Default));
+}
+
+/**
+ * A value that `parse` accepts; `parse` returns `null` for any other value.
+ *
+ * @param keywords what an editor can know of the value
+ */
 export function valueSchema<Output>(
   parse: (input: unknown) => Output | null,
   problem: string | ((input: unknown) => string),
+  keywords: Keywords,
 ) {
   return v.pipe(
     v.unknown(),
+    v.metadata(keywords),
     v.rawTransform<unknown, Output>(({ dataset, addIssue, NEVER }) => {
       const output = parse(dataset.value);
       if (output !== null) return output;
@@ -67,6 +101,7 @@ export function valueSchema<Output>(
 export function textSchema<Output>(
   parse: (text: string) => Output | null,
   problem: string | ((text: string) => string),
+  keywords: Keywords = {},
 ) {
   return valueSchema(
     (input) => (typeof input === "string" ? parse(input) : null),
@@ -74,11 +109,13 @@ export function textSchema<Output>(
       if (typeof input !== "string") return `must be text, not ${kindOf(input)}`;
       return typeof problem === "string" ? problem : problem(input);
     },
+    { type: "string", ...keywords },
   );
 }
 
-export function textMatchingSchema(pattern: RegExp, problem: string) {
-  return textSchema((input) => (pattern.test(input) ? input : null), problem);
+export function textMatchingSchema(pattern: RegExp, problem: string | ((text: string) => string)) {
+  const keywords = { pattern: pattern.source };
+  return textSchema((input) => (pattern.test(input) ? input : null), problem, keywords);
 }
 
 const identifierPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
@@ -112,6 +149,7 @@ export function integerSchema(min: number, max: number) {
   return valueSchema(
     (input) => (isIntegerBetween(input, min, max) ? input : null),
     `must be a whole number from ${min} to ${max}`,
+    { type: "integer", minimum: min, maximum: max },
   );
 }
 
@@ -166,6 +204,7 @@ export function tableSchema<const Entries extends v.ObjectEntries>(
           addIssue({ message: unknownKey(key, known), path: [path] });
         }
       }),
+      v.metadata({ additionalProperties: false }),
     );
   });
 }

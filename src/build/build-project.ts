@@ -4,28 +4,34 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { workerdPath } from "../base/miniflare.ts";
 import { packageOfModule } from "../base/package-version.ts";
 import { workerdModule } from "../base/runtime.ts";
+import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
-import { compatibilitySettings, isStoreFlag } from "../config/compatibility.ts";
 import { readDevVariables } from "../config/config-file.ts";
 import { readConfig, type BucketBinding, type ProjectConfig } from "../config/read-config.ts";
-import { remotePlace, type ProjectRemote } from "../config/remotes.ts";
-import { isTable } from "../base/schema.ts";
-import { remoteVariables } from "../store/remote/remote-options.ts";
-import { bundleScript } from "./bundle-script.ts";
-import { objectClasses } from "./durable-objects.ts";
+import { remotePlace, type ProjectRemote } from "../store/config/remotes.ts";
+import { compatibilitySettings, isStoreFlag } from "../store/config/store-buckets.ts";
+import { requireRemote } from "../store/node/remote-buckets.ts";
+import {
+  remoteVariables,
+  type RemoteFeatures,
+  type RemoteGap,
+  type RemotePlace,
+} from "../store/remote/remote-options.ts";
 import {
   edgeConfigFile,
   edgeEnvironment,
+  edgeNotes,
   edgePaths,
   modulePath,
+  requireOwnFolder,
+  writeEdgeFolder,
   type EdgeBucket,
+  type EdgeFile,
   type EdgeScript,
-} from "./edge-config.ts";
-import { requireOwnFolder, writeEdgeFolder, type EdgeFile } from "./edge-folder.ts";
-import { edgeNotes } from "./edge-notes.ts";
+  type ObjectClass,
+} from "./edge-folder.ts";
 import { ineffectiveKeys, refusedBindings, refusedKeys } from "./refused-bindings.ts";
-import { remoteFeatures } from "./probe-remote.ts";
-import type { ScriptBundle, UploadedBinding } from "./script-bundle.ts";
+import { bundleScript, type ScriptBundle, type UploadedBinding } from "./script-bundle.ts";
 
 export interface BuildOptions {
   readonly configPath?: string;
@@ -70,7 +76,10 @@ export async function buildProject(options: BuildOptions = {}): Promise<Build> {
   const bundle = withoutSecrets(await bundleScript(config), requiredSecrets(config));
   refuse(refusedBindings(bundle.bindings));
   const script: EdgeScript = {
-    bundle: { ...bundle, compatibilityFlags: bundle.compatibilityFlags.filter(isWorkerdFlag) },
+    bundle: {
+      ...bundle,
+      compatibilityFlags: bundle.compatibilityFlags.filter((flag) => !isStoreFlag(flag)),
+    },
     buckets: await edgeBuckets(config, bundle, probe),
     secrets: secretNames(config, bundle, options.secrets),
     objects: objectClasses(config.table["migrations"]),
@@ -123,7 +132,7 @@ async function edgeBuckets(
   for (const bucket of buckets) {
     const remote = bucket.remote as ProjectRemote;
     const place = remotePlace(remote, bucket.bucketName);
-    const { listTrailingDelimiter: trailingDelimiter } = bucket;
+    const compatibility = compatibilitySettings(compatibilityDate, compatibilityFlags);
     made.push({
       binding: bucket.binding,
       place,
@@ -131,8 +140,8 @@ async function edgeBuckets(
       settings: {
         storageClass: bucket.storageClass ?? "Standard",
         allowUnsizedStreams: false,
-        ...compatibilitySettings(compatibilityDate, compatibilityFlags),
-        ...(trailingDelimiter !== undefined && { trailingDelimiter }),
+        ...compatibility,
+        trailingDelimiter: bucket.listTrailingDelimiter ?? compatibility.trailingDelimiter,
       },
       variables: remoteVariables(remote.name),
     });
@@ -148,10 +157,6 @@ function extraAuthorities(): string[] {
   return readFileSync(path, "utf8").match(pattern) ?? [];
 }
 
-function isWorkerdFlag(flag: string): boolean {
-  return !isStoreFlag(flag);
-}
-
 /** The names of secrets: of `.dev.vars`, of `secrets.required`, and of the command line. */
 function secretNames(
   config: ProjectConfig,
@@ -161,7 +166,7 @@ function secretNames(
   const { folder, environment } = config;
   const local = Object.keys(readDevVariables(folder, environment));
   const names = [
-    ...local.filter((name) => !isOwnVariable(name)),
+    ...local.filter((name) => !name.startsWith("LEDGE_")),
     ...requiredSecrets(config),
     ...given,
   ];
@@ -178,10 +183,6 @@ function requiredSecrets({ table: { secrets } }: ProjectConfig): string[] {
 function withoutSecrets(bundle: ScriptBundle, secrets: readonly string[]): ScriptBundle {
   const isOther = ({ name }: UploadedBinding): boolean => !secrets.includes(name);
   return { ...bundle, bindings: bundle.bindings.filter(isOther) };
-}
-
-function isOwnVariable(name: string): boolean {
-  return name.startsWith("LEDGE_");
 }
 
 function remarksOn({ table }: ProjectConfig, { objects }: EdgeScript, probe: boolean): string[] {
@@ -206,17 +207,9 @@ function writeBuild(folder: string, script: EdgeScript, remarks: readonly string
   const { bundle, buckets, objects, address } = script;
   const program = workerdPath();
   const { version: workerdVersion = "" } = packageOfModule(program) ?? {};
-  const { required, optional } = edgeEnvironment(script);
   const hasBuckets = buckets.length > 0;
-  const notes = edgeNotes({
-    workerdVersion,
-    address,
-    required,
-    optional,
-    remarks,
-    remotes: buckets.map(({ binding, place }) => ({ binding, place: placeText(place) })),
-    hasObjects: objects.length > 0,
-  });
+  const environment = edgeEnvironment(script);
+  const notes = edgeNotes(script, { workerdVersion, remarks, ...environment });
   const files: EdgeFile[] = [
     { path: edgePaths.config, content: edgeConfigFile(script) },
     ...bundle.modules.map(({ name, content }) => ({ path: modulePath(name), content })),
@@ -229,12 +222,10 @@ function writeBuild(folder: string, script: EdgeScript, remarks: readonly string
     ...(hasBuckets ? [edgePaths.spool] : []),
     ...(objects.length > 0 ? [edgePaths.objects] : []),
   ]);
-  const paths = files.map(({ path }) => path);
   return {
     folder,
-    files: paths,
-    required,
-    optional,
+    files: files.map(({ path }) => path),
+    ...environment,
     address,
     remarks,
     workerdVersion,
@@ -242,12 +233,66 @@ function writeBuild(folder: string, script: EdgeScript, remarks: readonly string
   };
 }
 
-function placeText({ bucketName, endpoint, prefix }: EdgeBucket["place"]): string {
-  return `${bucketName} at ${endpoint}${prefix === "" ? "" : `, keys begin with ${prefix}`}`;
-}
-
 /** The folder in a command for people: relative where that is shorter. */
 export function shownFolder(folder: string): string {
   const short = relative(process.cwd(), folder);
   return short === "" ? "." : isAbsolute(short) || short.startsWith("..") ? folder : short;
+}
+
+/**
+ * What the S3 service of a bucket honours: as the service shows, or as the build assumes.
+ *
+ * @throws UserError when the service cannot be used, or lacks what a bucket needs
+ */
+async function remoteFeatures(
+  { credentials, accept }: ProjectRemote,
+  place: RemotePlace,
+  probe: boolean,
+): Promise<RemoteFeatures> {
+  return probe ? requireRemote({ ...place, credentials, accept }) : assumedFeatures(accept);
+}
+
+/** The features of AWS, without the gaps that the configuration accepts. */
+export function assumedFeatures(accept: readonly RemoteGap[]): RemoteFeatures {
+  const has = (gap: RemoteGap): boolean => !accept.includes(gap);
+  return {
+    putIfMatch: has("conditional-put") ? "quoted" : null,
+    putIfNoneMatch: has("conditional-put"),
+    conditionalComplete: has("conditional-complete"),
+    conditionalDelete: has("conditional-delete"),
+  };
+}
+
+/**
+ * The Durable Objects of a script, from the migrations of its configuration.
+ *
+ * @param migrations in the order of the file
+ */
+export function objectClasses(migrations: unknown): ObjectClass[] {
+  const classes = new Map<string, ObjectClass>();
+  const add = (names: unknown, hasSql: boolean): void => {
+    for (const className of textList(names)) {
+      classes.set(className, { className, uniqueKey: className, hasSql });
+    }
+  };
+  for (const migration of tableList(migrations)) {
+    add(migration["new_classes"], false);
+    add(migration["new_sqlite_classes"], true);
+    for (const { from, to } of tableList(migration["renamed_classes"])) {
+      const renamed = classes.get(from as string);
+      if (renamed === undefined) continue;
+      classes.delete(from as string);
+      classes.set(to as string, { ...renamed, className: to as string });
+    }
+    for (const className of textList(migration["deleted_classes"])) classes.delete(className);
+  }
+  return [...classes.values()];
+}
+
+function tableList(value: unknown): Table[] {
+  return Array.isArray(value) ? value.filter(isTable) : [];
+}
+
+function textList(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -119,7 +119,7 @@ export const dev: LeafCommand = {
     // These modules load the runtime and node:net, which `--help` does not need.
     const { portMax } = await import("../base/ports.ts");
     const { parseFaultSpec } = await import("../config/fault-spec.ts");
-    const { latencyMillisecondsMax } = await import("../config/store-buckets.ts");
+    const { latencyMillisecondsMax } = await import("../store/config/store-buckets.ts");
     const { runTerminalSession } = await import("../dev/terminal-session.ts");
     const faults = invocation.list("fault");
     for (const fault of faults ?? []) checkFault(fault, parseFaultSpec);

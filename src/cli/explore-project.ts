@@ -1,7 +1,6 @@
 /** The explorer of a project without a dev server: its buckets, and its zones when the page asks for them. */
 import { basename } from "node:path";
 import { packageVersion } from "../base/package-version.ts";
-import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { readDnsConfig } from "../dns/config/dns-config.ts";
@@ -10,7 +9,8 @@ import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";
 import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
 import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets.ts";
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
-import { readOrMakeCredentials, findServer } from "../s3/state-files.ts";
+import { findServer, readOrMakeCredentials } from "../s3/state-files.ts";
+import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { findListeners } from "./dns/session.ts";
 
 export async function exploreProject(

@@ -9,11 +9,10 @@ import { relative, resolve } from "node:path";
 import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
-import { isStoreFlag } from "../config/compatibility.ts";
 import { deployedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
-import { withTemporaryConfig } from "../config/temporary-config-file.ts";
-import { toWranglerTable } from "../config/wrangler-config.ts";
+import { toWranglerTable, withTemporaryConfig } from "../config/wrangler-config.ts";
+import { isStoreFlag } from "../store/config/store-buckets.ts";
 
 /** Without `environment`, the types are for the top level and all environments together. */
 export interface GenerateTypesOptions extends ReadConfigOptions {
@@ -49,10 +48,10 @@ export async function generateTypes(
       path: relative(process.cwd(), path),
       includeEnv,
       includeRuntime,
-      ...(options.environment !== undefined && { env: options.environment }),
-      ...(options.envInterface !== undefined && { envInterface: options.envInterface }),
-      ...(options.strictVars !== undefined && { strictVars: options.strictVars }),
-      ...(options.envFiles !== undefined && { envFile: [...options.envFiles] }),
+      env: options.environment,
+      envInterface: options.envInterface,
+      strictVars: options.strictVars,
+      envFile: options.envFiles && [...options.envFiles],
     }).catch(explain),
   );
   const types = bindingTypes([config, ...environments]);

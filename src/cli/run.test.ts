@@ -1,14 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readFileSync } from "node:fs";
-import { systemErrorText } from "./run.ts";
 import { UserError } from "../base/user-error.ts";
 import type { Command, Invocation } from "./command.ts";
-import { runCommand } from "./run.ts";
+import { runCommand, systemErrorText } from "./run.ts";
 
 async function run(...words: string[]) {
   const calls: Invocation[] = [];

@@ -15,8 +15,8 @@ import {
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { findExcessiveNesting, isNestedTooDeep, nestingLevelsMax } from "../base/nesting.ts";
-import { NotFoundError, UserError } from "../base/user-error.ts";
 import { isTable, type Path, type Table } from "../base/schema.ts";
+import { NotFoundError, UserError } from "../base/user-error.ts";
 import { tomlOffsets } from "./toml-positions.ts";
 
 /** Line and column start at 1, as in editors. */

@@ -7,7 +7,11 @@
  * the deployed objects.
  */
 import { isTable, type ReportMistake, type Table } from "../base/schema.ts";
-import { isBucketName, twoPlacesProblem, type BucketBinding } from "./store-buckets.ts";
+import {
+  isBucketName,
+  twoPlacesProblem,
+  type BucketBinding,
+} from "../store/config/store-buckets.ts";
 
 interface DeployedBucket {
   readonly index: number;
@@ -74,7 +78,7 @@ export function adoptBuckets(
     return {
       binding,
       bucketName,
-      ...(previewBucketName !== undefined && { previewBucketName }),
+      previewBucketName,
       listTrailingDelimiter: true,
     };
   });

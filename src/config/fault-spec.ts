@@ -14,6 +14,7 @@
  *
  * Only the first three colons separate, because addresses have colons.
  */
+import { nearest, unknownWord } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 import {
   QueryFaultError,
@@ -22,9 +23,12 @@ import {
   type QueryFaultInput,
   type QueryFaultKind,
 } from "../dns/fault/query-fault.ts";
+import {
+  BucketFaultError,
+  parseBucketFault,
+  toStoreFault,
+} from "../store/config/bucket-fault-spec.ts";
 import type { StoreFault } from "../store/core/fault.ts";
-import { nearest } from "../base/nearest.ts";
-import { BucketFaultError, parseBucketFault, toStoreFault } from "./bucket-fault-spec.ts";
 
 export type ParsedFault =
   | { readonly subject: "dns"; readonly fault: QueryFaultInput }
@@ -101,11 +105,7 @@ function parseDnsFault(rest: string): QueryFaultInput {
   const [name, type] = splitAt(target, "/");
   if (!queryFaultKinds.some((known) => known === kind)) {
     const known = queryFaultKinds.map((each) => each.replaceAll("_", "-"));
-    const guess = nearest(word, known);
-    throw new QueryFaultError(
-      `"${word}" is no kind. ` +
-        (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`),
-    );
+    throw new QueryFaultError(unknownWord("kind", word, known));
   }
   if (name === "") throw new QueryFaultError("A fault needs a name, or * for all names.");
   const place = zoneKinds.has(kind) ? "zone" : "name";

@@ -4,28 +4,29 @@
  */
 import { dirname, resolve } from "node:path";
 import { nearest } from "../base/nearest.ts";
-import { UserError } from "../base/user-error.ts";
-import { BindingNames } from "./binding-names.ts";
-import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
-import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
-import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
-import { effectiveTable } from "./environment.ts";
 import {
   describeMistake,
+  fieldName,
+  isIdentifier,
   isTable,
   type Mistake,
+  type Path,
   type ReportMistake,
   type Table,
 } from "../base/schema.ts";
-import { ProjectRemotes } from "./remotes.ts";
-import { readS3, type ProjectS3 } from "./s3-table.ts";
-import { readBuckets, type BucketBinding } from "./store-buckets.ts";
-import { wranglerKeys } from "./wrangler-keys.ts";
+import { UserError } from "../base/user-error.ts";
+import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
+import { readS3, type ProjectS3 } from "../s3/s3-table.ts";
+import { readRemotes } from "../store/config/remotes.ts";
+import { readBuckets, type BucketBinding } from "../store/config/store-buckets.ts";
+import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
+import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
+import { bindingPaths, notInherited, wranglerKeys } from "./wrangler-keys.ts";
 
 export type { ProjectDns } from "../dns/config/dns-table.ts";
-export type { ProjectRemote } from "./remotes.ts";
-export type { ProjectS3 } from "./s3-table.ts";
-export type { BucketBinding } from "./store-buckets.ts";
+export type { ProjectRemote } from "../store/config/remotes.ts";
+export type { ProjectS3 } from "../s3/s3-table.ts";
+export type { BucketBinding } from "../store/config/store-buckets.ts";
 
 export interface ProjectConfig {
   /** The path of the file; `null` without a file. */
@@ -71,25 +72,23 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const report: ReportMistake = ([key, ...rest], problem) =>
     void mistakes.push({ path: [...origin(key as string), ...rest], problem });
   const secrets = readDevVariables(folder, environment, options.envFiles);
-  const names = new BindingNames(table, Object.keys(secrets));
+  reportTakenNames(table, Object.keys(secrets), report);
   reportMisspeltKeys(table, report);
   const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
   const { keysOptional = false } = options;
-  const remotes = new ProjectRemotes(
-    table,
-    { ...secrets, ...process.env },
-    { report, keysOptional },
-  );
-  const own = readBuckets(table, names, deployed, remotes, report);
+  const { remotes = {}, store_buckets: given = [] } = table;
+  const variables = { ...secrets, ...process.env };
+  const findRemote = readRemotes(remotes, variables, { report, keysOptional });
+  const own = readBuckets(given, deployed, findRemote, report);
   const buckets = adopt ? [...own, ...adoptBuckets(table, own, report)] : own;
-  const dns = readDns(table, secrets, names, report);
+  const dns = readDns(table, secrets, report);
   const s3 = readS3(table, secrets, report);
   if (mistakes.length > 0) throw mistakesError(file, mistakes);
 
   return {
     path: file.path,
     folder,
-    ...(environment !== undefined && { environment }),
+    environment,
     source: file.table,
     table,
     buckets,
@@ -113,7 +112,7 @@ function readWithoutFile(
   }
   const table: Table = {};
   const secrets = readDevVariables(folder, undefined, envFiles);
-  const dns = readDns(table, secrets, new BindingNames(table), failAtOnce);
+  const dns = readDns(table, secrets, failAtOnce);
   const s3 = readS3(table, secrets, failAtOnce);
   return { path: null, folder, source: table, table, buckets: [], dns, s3, warnings: [] };
 }
@@ -125,7 +124,6 @@ function readWithoutFile(
 function readDns(
   { dns, unsafe }: Table,
   secrets: Readonly<Record<string, string>>,
-  names: BindingNames,
   report: ReportMistake,
 ): ProjectDns {
   const bindings = isTable(unsafe) && Array.isArray(unsafe["bindings"]) ? unsafe["bindings"] : [];
@@ -138,9 +136,7 @@ function readDns(
       report([...origin, ...rest], problem);
     return { ...readDnsTable(dev["options"] ?? {}, secrets, reportThere), binding: undefined };
   }
-  const project = readDnsTable(dns ?? {}, secrets, report);
-  names.claim(project.table["binding"], ["dns", "binding"], report);
-  return project;
+  return readDnsTable(dns ?? {}, secrets, report);
 }
 
 /** The defaults have no position in a file. */
@@ -176,4 +172,94 @@ function noBucketsWarning({ locate }: ConfigFile, environment: string): string {
     `Environment "${environment}" has no buckets: environments do not inherit store_buckets ` +
     `(line ${line}). Add the key to env.${environment}, even as an empty list.`
   );
+}
+
+/** The table of an environment, and the part of the file that each of its keys comes from. */
+interface EffectiveTable {
+  readonly table: Table;
+  /** The path of a key in the file: below `env.NAME`, or at the top level. */
+  readonly origin: (key: string) => Path;
+  /** The top level has buckets, and the environment does not mention buckets. */
+  readonly lacksBuckets: boolean;
+}
+
+/**
+ * The table of an environment. As in wrangler, `[env.NAME]` inherits the keys that say how the script
+ * is built and run, and does not inherit bindings.
+ *
+ * Buckets are bindings: an environment that inherited the buckets of the top level would write to
+ * the same objects without a word in the file. DNS is inherited, because a machine has one DNS for
+ * all environments.
+ */
+function effectiveTable({ path, table }: ConfigFile, environment?: string): EffectiveTable {
+  const { env: environments = {}, ...common } = table;
+  if (environment === undefined) {
+    return { table: common, origin: (key) => [key], lacksBuckets: false };
+  }
+  const known = isTable(environments) ? environments : {};
+  const own = known[environment];
+  if (!isTable(own)) throw noEnvironment(shownPath(path), environment, Object.keys(known));
+
+  const inheritedTable = Object.fromEntries(
+    Object.entries(common).filter(([key]) => !notInherited.has(key) && key !== "store_buckets"),
+  );
+  // The name that wrangler gives the script of an environment, so that both use the same state.
+  const name = typeof common["name"] === "string" && { name: `${common["name"]}-${environment}` };
+  return {
+    table: { ...inheritedTable, ...name, ...own },
+    origin: (key) => (Object.hasOwn(own, key) ? ["env", environment, key] : [key]),
+    lacksBuckets: common["store_buckets"] !== undefined && own["store_buckets"] === undefined,
+  };
+}
+
+function noEnvironment(path: string, wanted: string, known: readonly string[]): UserError {
+  if (known.length === 0) {
+    return new UserError(
+      `${path} has no environment "${wanted}", and no other environment: ` +
+        `add [env.${wanted}], or leave the environment out.`,
+    );
+  }
+  const guess = nearest(wanted, known);
+  return new UserError(
+    `${path} has no environment "${wanted}". ` +
+      (guess === null
+        ? `It has ${known.map((name) => `"${name}"`).join(", ")}.`
+        : `Did you mean "${guess}"?`),
+  );
+}
+
+/**
+ * Reports names in `env` that two bindings have. One exception: a name may stand in `store_buckets` and
+ * in `r2_buckets` (`deployed-buckets.ts`).
+ */
+function reportTakenNames(table: Table, secrets: readonly string[], report: ReportMistake): void {
+  const owners = new Map(secrets.map((name) => [name, ".dev.vars"]));
+  for (const { name, path } of bindingPaths.flatMap((steps) => follow(table, steps))) {
+    owners.set(name, fieldName(path));
+  }
+  const ours = ["store_buckets.*.binding", "dns.binding"].flatMap((steps) => follow(table, steps));
+  for (const { name, path } of ours.filter((each) => isIdentifier(each.name))) {
+    const owner = owners.get(name);
+    const isShared = path[0] === "store_buckets" && owner?.startsWith("r2_buckets[") === true;
+    if (owner === undefined || isShared) owners.set(name, fieldName(path));
+    else report(path, `"${name}" is already taken by ${owner}. Give one of them another name`);
+  }
+}
+
+/** The names at a path of `wrangler-keys.ts`, with the path of each. */
+function follow(
+  value: unknown,
+  steps: string,
+  path: Path = [],
+): { readonly name: string; readonly path: Path }[] {
+  if (steps === "") return typeof value === "string" ? [{ name: value, path }] : [];
+  const [step = "", ...others] = steps.split(".");
+  const rest = others.join(".");
+  if (step === "*") {
+    const items: unknown[] = Array.isArray(value) ? value : [];
+    return items.flatMap((item, index) => follow(item, rest, [...path, index]));
+  }
+  if (!isTable(value)) return [];
+  if (step === "{}") return Object.keys(value).map((name) => ({ name, path: [...path, name] }));
+  return follow(value[step], rest, [...path, step]);
 }

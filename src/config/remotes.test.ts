@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { UserError } from "../base/user-error.ts";
+import { remotePlace } from "../store/config/remotes.ts";
+import { parseBucketOptions } from "../store/config/store-buckets.ts";
 import { readConfig, type ReadConfigOptions } from "./read-config.ts";
-import { remotePlace } from "./remotes.ts";
-import { parseBucketOptions } from "./store-buckets.ts";
 import { toWranglerTable, unsafeBindings } from "./wrangler-config.ts";
 
 let folder: string;

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { parse, stringify } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { positionAt } from "./config-file.ts";
 import type { Path } from "../base/schema.ts";
+import { positionAt } from "./config-file.ts";
 import { tomlOffsets } from "./toml-positions.ts";
 
 function positions(text: string): Record<string, string> {

@@ -7,11 +7,14 @@
  * environments are left out. Paths stay as they were written, so the result belongs into the folder
  * of the original file: wrangler resolves paths, `.dev.vars` and the state from there.
  */
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { isAlive } from "../base/processes.ts";
 import { pluginPath } from "../base/runtime.ts";
+import { isTable, type Table } from "../base/schema.ts";
+import { remoteOption } from "../store/config/remotes.ts";
 import { withoutServedBuckets } from "./deployed-buckets.ts";
 import type { BucketBinding, ProjectConfig } from "./read-config.ts";
-import { remoteOption } from "./remotes.ts";
-import { isTable, type Table } from "../base/schema.ts";
 
 /** An entry of wrangler's `unsafe.bindings` that a plugin of Ledge serves. */
 export interface UnsafeBindingEntry {
@@ -49,18 +52,18 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
 }
 
 /** The options of the plugin (`parseBucketOptions`). The preview bucket is the local bucket. */
-export function bucketOptions(bucket: BucketBinding) {
-  const { bucketName, previewBucketName, storageClass, verifyReads, listTrailingDelimiter } =
-    bucket;
-  const { public: isPublic, remote } = bucket;
-  return {
-    bucket_name: previewBucketName ?? bucketName,
-    ...(storageClass !== undefined && { storage_class: storageClass }),
-    ...(verifyReads !== undefined && { verify_reads: verifyReads }),
-    ...(listTrailingDelimiter !== undefined && { list_trailing_delimiter: listTrailingDelimiter }),
-    ...(isPublic !== undefined && { public: isPublic }),
-    ...(remote !== undefined && { remote: remoteOption(remote) }),
+export function bucketOptions(bucket: BucketBinding): Table & { readonly bucket_name: string } {
+  const { bucketName, previewBucketName, remote } = bucket;
+  const others = {
+    storage_class: bucket.storageClass,
+    verify_reads: bucket.verifyReads,
+    list_trailing_delimiter: bucket.listTrailingDelimiter,
+    public: bucket.public,
+    remote: remote && remoteOption(remote),
   };
+  // The pool of vitest refuses options that are not JSON, and `undefined` is none.
+  const given = Object.entries(others).filter(([, option]) => option !== undefined);
+  return { bucket_name: previewBucketName ?? bucketName, ...Object.fromEntries(given) };
 }
 
 function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Table {
@@ -69,4 +72,100 @@ function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Ta
   const unsafe = isTable(rest["unsafe"]) ? rest["unsafe"] : {};
   const others: unknown[] = Array.isArray(unsafe["bindings"]) ? unsafe["bindings"] : [];
   return { ...rest, unsafe: { ...unsafe, bindings: [...others, ...bindings] } };
+}
+
+/**
+ * A temporary configuration file, for functions of wrangler that take a path and not a table.
+ *
+ * The file stands beside the original, because wrangler resolves paths, `.dev.vars` and `.env` from
+ * its folder. Its name holds the id of the process that wrote it: the next process removes files
+ * that a killed process has left.
+ *
+ * While wrangler reads the file, its output names the original file, and its warning about `unsafe`
+ * bindings is switched off: the user has written neither. The console and the environment belong to
+ * the whole process, and several files can be in use at once: the first file changes both, and the
+ * last file restores them.
+ */
+
+const methods = ["log", "warn", "error"] as const;
+const noUnsafeWarning = "WRANGLER_DISABLE_EXPERIMENTAL_WARNING";
+const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
+let writtenCount = 0;
+
+/** Writes the file. The caller removes it. */
+export function writeTemporaryConfig(
+  folder: string,
+  table: Table,
+): { readonly path: string; remove(): void } {
+  removeStaleFiles(folder);
+  const path = join(folder, `.ledge-${process.pid}-${writtenCount++}.wrangler.json`);
+  // The original may be private, and may hold keys.
+  writeFileSync(path, JSON.stringify(table), { mode: 0o600 });
+  return { path, remove: () => rmSync(path, { force: true }) };
+}
+
+/** Writes the file, calls `read` with its path, and removes the file. */
+export async function withTemporaryConfig<Result>(
+  { folder, path: original }: ProjectConfig,
+  table: Table,
+  read: (path: string) => Promise<Result>,
+): Promise<Result> {
+  const file = writeTemporaryConfig(folder, table);
+  const restore = showOriginalName(file.path, original ?? "wrangler.json");
+  try {
+    return await read(file.path);
+  } finally {
+    restore();
+    file.remove();
+  }
+}
+
+function removeStaleFiles(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const writer = namePattern.exec(name)?.[1];
+    if (writer !== undefined && !isAlive({ processId: Number(writer) })) {
+      rmSync(join(folder, name), { force: true });
+    }
+  }
+}
+
+/** Names of original files, by the names of temporary files. */
+const originalNames = new Map<string, string>();
+let restoreProcess: (() => void) | null = null;
+
+/** @returns a function that ends the rewriting for this file */
+function showOriginalName(path: string, original: string): () => void {
+  originalNames.set(basename(path), basename(original));
+  restoreProcess ??= changeProcess();
+  return () => {
+    originalNames.delete(basename(path));
+    if (originalNames.size > 0) return;
+    restoreProcess?.();
+    restoreProcess = null;
+  };
+}
+
+function changeProcess(): () => void {
+  const isSet = noUnsafeWarning in process.env;
+  if (!isSet) process.env[noUnsafeWarning] = "1";
+  const replaced = methods.map((method) => {
+    const before = console[method];
+    const rewrite = (...values: unknown[]): void => before.apply(console, values.map(rename));
+    console[method] = rewrite;
+    return { method, before, rewrite };
+  });
+  return () => {
+    if (!isSet) delete process.env[noUnsafeWarning];
+    for (const { method, before, rewrite } of replaced) {
+      // A method that other code has replaced meanwhile stays as it is.
+      if (console[method] === rewrite) console[method] = before;
+    }
+  };
+}
+
+function rename(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  let text = value;
+  for (const [name, original] of originalNames) text = text.replaceAll(name, original);
+  return text;
 }

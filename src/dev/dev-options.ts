@@ -4,7 +4,7 @@ import { isIntegerBetween } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { parseFaultSpec } from "../config/fault-spec.ts";
 import type { ReadConfigOptions } from "../config/read-config.ts";
-import { latencyMillisecondsMax } from "../config/store-buckets.ts";
+import { latencyMillisecondsMax } from "../store/config/store-buckets.ts";
 
 /** wrangler's levels, from nothing to everything. */
 export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as const;

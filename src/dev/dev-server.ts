@@ -12,7 +12,7 @@ import { codeCache } from "../base/runtime-patches.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
-import { usedRemotes } from "../config/used-remotes.ts";
+import { usedRemotes } from "../store/config/remotes.ts";
 import { ActivityLog } from "../explorer/server/activity-log.ts";
 import type { DnsAccess } from "../explorer/server/context.ts";
 import { usedBuckets } from "../explorer/server/project-buckets.ts";

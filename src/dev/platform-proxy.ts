@@ -6,8 +6,8 @@
 import type { PlatformProxy } from "wrangler";
 import { loadWrangler } from "../base/wrangler.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
-import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import {
+  withTemporaryConfig,
   toWranglerTable,
   unsafeBindings,
   type UnsafeBindingEntry,

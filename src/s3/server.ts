@@ -4,16 +4,15 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { hostName } from "../base/host-rule.ts";
 import { listenAtFreePort } from "../base/ports.ts";
-import { persistPath, stateFolder } from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
-import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
-import type { ProjectRemote } from "../config/remotes.ts";
-import type { ProjectS3 } from "../config/s3-table.ts";
-import { usedRemotes } from "../config/used-remotes.ts";
 import type { S3Credentials } from "../http/signature.ts";
+import { persistPath, stateFolder } from "../state/folder.ts";
+import { usedRemotes, type ProjectRemote } from "../store/config/remotes.ts";
+import type { BucketBinding } from "../store/config/store-buckets.ts";
 import { StoreClient } from "../store/node/store-client.ts";
 import { createS3Server } from "./http-server.ts";
 import type { CorsRule } from "./s3-message.ts";
+import type { ProjectS3 } from "./s3-table.ts";
 import { defaultPort, readOrMakeCredentials, recordServer } from "./state-files.ts";
 
 const defaultHost = "127.0.0.1";
@@ -133,6 +132,15 @@ function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
+/** What the server needs of a project. */
+interface ServedProject {
+  /** The path of the configuration file; `null` without a file. */
+  readonly path: string | null;
+  readonly folder: string;
+  readonly buckets: readonly BucketBinding[];
+  readonly s3: ProjectS3;
+}
+
 export interface ProjectS3Options {
   /** Replaces the port of the configuration. */
   readonly port?: number;
@@ -142,7 +150,7 @@ export interface ProjectS3Options {
 
 /** @param config a function, because the configuration may change while the server runs */
 export function projectS3Options(
-  config: () => ProjectConfig,
+  config: () => ServedProject,
   options: ProjectS3Options,
 ): StartS3Options {
   const { folder, path, s3 } = config();

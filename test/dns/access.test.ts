@@ -1,7 +1,7 @@
 /** Authentication by key and by token, and what tokens allow. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { Client, credentials, email, key } from "./support/client.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
 const tokens = [
   { token: "token-for-everything-1" },
@@ -9,24 +9,17 @@ const tokens = [
   { token: "token-for-one-zone-3", zones: ["one.example"] },
   { token: "token-for-reading-one-4", zones: ["one.example"], read_only: true },
 ];
-let server: Server;
-let owner: Client;
-let one: string;
-let two: string;
-let recordId: string;
-beforeAll(async () => {
-  server = await startServer({ config: { tokens } });
-  owner = new Client(server.url);
-  one = await owner.createZone("one.example");
-  two = await owner.createZone("two.example");
-  recordId = (
-    await owner.ok("POST", `/zones/${one}/dns_records`, {
-      type: "A",
-      name: "@",
-      content: "192.0.2.1",
-    })
-  ).id;
-});
+const server = await startServer({ config: { tokens } });
+const owner = new Client(server.url);
+const one = await owner.createZone("one.example");
+const two = await owner.createZone("two.example");
+const recordId = (
+  await owner.ok("POST", `/zones/${one}/dns_records`, {
+    type: "A",
+    name: "@",
+    content: "192.0.2.1",
+  })
+).id;
 afterAll(() => server.stop());
 
 const bearer = (index: number) =>

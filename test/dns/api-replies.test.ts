@@ -1,16 +1,11 @@
 /** The replies of the specification's examples: their fields, and the order of the fields. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { Client, email, key } from "./support/client.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
-let server: Server;
-let client: Client;
-let zoneId: string;
-beforeAll(async () => {
-  server = await startServer();
-  client = new Client(server.url);
-  zoneId = await client.createZone("example.com");
-});
+const server = await startServer();
+const client = new Client(server.url);
+const zoneId = await client.createZone("example.com");
 afterAll(() => server.stop());
 
 const id = expect.stringMatching(/^[0-9a-f]{32}$/);

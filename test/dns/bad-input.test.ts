@@ -1,15 +1,8 @@
 /** Requests that the record API refuses: code, status and message, and an unchanged zone. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { badInputs, type BadInput } from "./bad-input/index.ts";
 import { Client, type Answer } from "./support/client.ts";
-import { startServer, type Server } from "./support/server.ts";
-
-let server: Server;
-let client: Client;
-let zoneId: string;
-let recordId: string;
-let recordsBefore: string;
-let before: string;
+import { startServer } from "./support/server.ts";
 
 /** Every record, and the serial. */
 async function records(): Promise<string> {
@@ -27,24 +20,22 @@ async function state(): Promise<string> {
   return [await records(), ...texts].join("\n");
 }
 
-beforeAll(async () => {
-  server = await startServer();
-  client = new Client(server.url);
-  await client.createZone("neighbour.test");
-  zoneId = await client.createZone("example.com");
-  const posts = [
-    { type: "A", name: "www", content: "192.0.2.1" },
-    { type: "A", name: "www", content: "192.0.2.2" },
-    { type: "CNAME", name: "alias", content: "www.example.com" },
-    { type: "NS", name: "delegated", content: "ns.delegated.test" },
-    { type: "TXT", name: "text", content: "hello" },
-    { type: "MX", name: "@", content: "mail.example.com", priority: 10 },
-  ];
-  const made = await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
-  recordId = made.posts[0].id;
-  recordsBefore = await records();
-  before = await state();
-});
+const server = await startServer();
+const client = new Client(server.url);
+await client.createZone("neighbour.test");
+const zoneId = await client.createZone("example.com");
+const posts = [
+  { type: "A", name: "www", content: "192.0.2.1" },
+  { type: "A", name: "www", content: "192.0.2.2" },
+  { type: "CNAME", name: "alias", content: "www.example.com" },
+  { type: "NS", name: "delegated", content: "ns.delegated.test" },
+  { type: "TXT", name: "text", content: "hello" },
+  { type: "MX", name: "@", content: "mail.example.com", priority: 10 },
+];
+const made = await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
+const recordId = made.posts[0].id;
+const recordsBefore = await records();
+const before = await state();
 afterAll(() => server.stop());
 
 function send({ method, path, body, raw }: BadInput): Promise<Answer> {

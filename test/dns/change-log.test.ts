@@ -1,7 +1,7 @@
 /** ChangeLog: the records that each serial removed and added, for transfers after a restart. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
 interface LoggedRecord {
   readonly name: string;
@@ -14,9 +14,6 @@ interface Change {
   readonly headBefore: { readonly settings: { readonly ns_ttl: number } } | null;
 }
 
-let server: Server;
-let client: Client;
-let zoneId: string;
 /** The log has no HTTP route: a script with the namespace of the zones calls the object. */
 const script = {
   name: "log-reader",
@@ -32,11 +29,9 @@ const script = {
   }`,
 };
 
-beforeAll(async () => {
-  server = await startServer({ workers: [script] });
-  client = new Client(server.url);
-  zoneId = await client.createZone("log.example");
-});
+const server = await startServer({ workers: [script] });
+const client = new Client(server.url);
+const zoneId = await client.createZone("log.example");
 afterAll(() => server.stop());
 
 async function changesSince(serial: number): Promise<readonly Change[] | null> {

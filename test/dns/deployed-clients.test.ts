@@ -2,21 +2,15 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { credentials } from "./support/client.ts";
 import { UdpClient } from "./support/dns-client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
-let running: TestDns;
-let zoneId: string;
-let zone: string;
-let records: string;
-beforeAll(async () => {
-  running = await startTestDns({ platform_addresses: ["198.18.0.1", "2001:db8::1"] });
-  zoneId = await running.client.createZone("clients.example");
-  zone = `/zones/${zoneId}`;
-  records = `${zone}/dns_records`;
-});
+const running = await startTestDns({ platform_addresses: ["198.18.0.1", "2001:db8::1"] });
+const zoneId = await running.client.createZone("clients.example");
+const zone = `/zones/${zoneId}`;
+const records = `${zone}/dns_records`;
 afterAll(() => running.stop());
 
 describe("serials", () => {
@@ -34,12 +28,12 @@ describe("serials", () => {
   });
 });
 
-function get(version: string, header = ""): Socket {
+function get(version: string, header = "", path = "/user"): Socket {
   const { hostname, port, pathname } = new URL(running.dns.url);
   const fields = Object.entries(credentials).map(([name, value]) => `${name}: ${value}\r\n`);
   const socket = connect(Number(port), hostname);
   socket.write(
-    `GET ${pathname}/user ${version}\r\nHost: ${hostname}\r\n${fields.join("")}${header}\r\n`,
+    `GET ${pathname}${path} ${version}\r\nHost: ${hostname}\r\n${fields.join("")}${header}\r\n`,
   );
   return socket;
 }
@@ -67,7 +61,6 @@ describe("a connection that the client wants closed", () => {
 
   test("gets a response of many megabytes whole", async () => {
     const { client } = running;
-    const { hostname, port, pathname } = new URL(running.dns.url);
     const large = await client.createZone("large.example");
     const posts = Array.from({ length: 3000 }, (_, index) => ({
       type: "TXT",
@@ -75,13 +68,8 @@ describe("a connection that the client wants closed", () => {
       content: `"${"x".repeat(250)}" "${"y".repeat(250)}"`,
     }));
     await client.ok("POST", `/zones/${large}/dns_records/batch`, { posts });
-    const fields = Object.entries(credentials).map(([name, value]) => `${name}: ${value}\r\n`);
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      `GET ${pathname}/zones/${large}/dns_records?per_page=5000 HTTP/1.0\r\n` +
-        `Host: ${hostname}\r\n${fields.join("")}\r\n`,
-    );
-    const answer = await text(socket);
+    const path = `/zones/${large}/dns_records?per_page=5000`;
+    const answer = await text(get("HTTP/1.0", "", path));
     const body = answer.slice(answer.indexOf("\r\n\r\n") + 4);
     expect((JSON.parse(body) as { result: unknown[] }).result).toHaveLength(3000);
   });

@@ -2,18 +2,12 @@
  * Faults of queries and the log of queries on a running server: two addresses, TCP
  * and DNS over HTTPS. The rules have their tests in `src/dns/fault`.
  */
-import { createSocket, type Socket } from "node:dgram";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { Client } from "./support/client.ts";
-import {
-  DohClient,
-  encodeQuery,
-  TcpClient,
-  UdpClient,
-  type DnsClient,
-} from "./support/dns-client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { DohClient, encodeQuery, TcpClient, UdpClient } from "./support/dns-client.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
 const [first, second] = ["127.0.0.1", "127.0.0.2"];
 const records = [
@@ -23,38 +17,30 @@ const records = [
 ];
 const reader = { token: "reader-token", read_only: true };
 
-let server: TestDns;
-let control: Client;
-let zonePath: string;
-let secondary: Socket;
-let clients: Record<"udp" | "tcp" | "https" | "other", DnsClient>;
-
-beforeAll(async () => {
-  secondary = createSocket("udp4");
-  // Acknowledges every NOTIFY, so that the server does not repeat it.
-  secondary.on("message", (message, { port, address }) => {
-    message[2]! |= 0x80;
-    secondary.send(message, port, address);
-  });
-  secondary.bind(0, first);
-  await once(secondary, "listening");
-  const { port } = secondary.address();
-  server = await startTestDns({
-    hosts: [first, second],
-    tokens: [reader],
-    transfers: { notify: [{ address: `${first}:${port}` }] },
-    zones: [{ name: "example.org", records }],
-  });
-  control = new Client(`${new URL(server.dns.url).origin}/ledge`);
-  const [zone] = (await server.client.ok("GET", "/zones?name=example.org")) as { id: string }[];
-  zonePath = `/zones/${zone!.id}/dns_records`;
-  clients = {
-    udp: new UdpClient(server.port, first),
-    other: new UdpClient(server.port, second),
-    tcp: await TcpClient.connect(server.port),
-    https: new DohClient(server.dns.url),
-  };
+const secondary = createSocket("udp4");
+// Acknowledges every NOTIFY, so that the server does not repeat it.
+secondary.on("message", (message, { port, address }) => {
+  message[2]! |= 0x80;
+  secondary.send(message, port, address);
 });
+secondary.bind(0, first);
+await once(secondary, "listening");
+const { port } = secondary.address();
+const server = await startTestDns({
+  hosts: [first, second],
+  tokens: [reader],
+  transfers: { notify: [{ address: `${first}:${port}` }] },
+  zones: [{ name: "example.org", records }],
+});
+const control = new Client(`${new URL(server.dns.url).origin}/ledge`);
+const [zone] = (await server.client.ok("GET", "/zones?name=example.org")) as { id: string }[];
+const zonePath = `/zones/${zone!.id}/dns_records`;
+const clients = {
+  udp: new UdpClient(server.port, first),
+  other: new UdpClient(server.port, second),
+  tcp: await TcpClient.connect(server.port),
+  https: new DohClient(server.dns.url),
+};
 afterAll(async () => {
   for (const client of Object.values(clients ?? {})) client.close();
   secondary.close();

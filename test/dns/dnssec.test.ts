@@ -17,7 +17,7 @@ import { typeCodes } from "../../src/dns/wire/numbers.ts";
 import { UdpClient } from "./support/dns-client.ts";
 import { Client, credentials, email, key } from "./support/client.ts";
 import { composeQuery, respondFrom, tcp } from "./support/query.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 import { checkSignatures, dnssecOk, makeSigning, nodeSigner } from "./support/signed-zone.ts";
 import { zoneData } from "./support/served.ts";
 
@@ -38,20 +38,12 @@ const records = [
   { type: "CNAME", name: "alias", content: "www.example.org", ttl: 300 },
 ];
 
-let server: TestDns;
-let client: Client;
-let udp: UdpClient;
-let zoneId: string;
-let ds: string;
-
-beforeAll(async () => {
-  server = await startTestDns({ zones: [{ name: "example.org", records }] });
-  client = server.client;
-  udp = new UdpClient(server.port);
-  const [zone] = (await client.ok("GET", "/zones?name=example.org")) as { id: string }[];
-  zoneId = zone!.id;
-  ds = (await client.ok("PATCH", `/zones/${zoneId}/dnssec`, { status: "active" })).ds;
-});
+const server = await startTestDns({ zones: [{ name: "example.org", records }] });
+const client = server.client;
+const udp = new UdpClient(server.port);
+const [zone] = (await client.ok("GET", "/zones?name=example.org")) as { id: string }[];
+const zoneId = zone!.id;
+const ds = (await client.ok("PATCH", `/zones/${zoneId}/dnssec`, { status: "active" })).ds;
 afterAll(async () => {
   udp.close();
   await server.stop();

@@ -1,8 +1,8 @@
 /** DNS over HTTPS: RFC 8484 by section, and the JSON API. */
 import { decode } from "dns-packet";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { encodeQuery } from "./support/dns-client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
 const records = [
   { type: "A", name: "www", content: "192.0.2.1", ttl: 120 },
@@ -17,12 +17,11 @@ const records = [
   })),
 ];
 
-let listening: TestDns;
-let url: string;
-beforeAll(async () => {
-  listening = await startTestDns({ zones: [{ name: "example.org", records }] }, { listen: false });
-  url = new URL("/dns-query", listening.dns.url).href;
-});
+const listening = await startTestDns(
+  { zones: [{ name: "example.org", records }] },
+  { listen: false },
+);
+const url = new URL("/dns-query", listening.dns.url).href;
 afterAll(() => listening.stop());
 
 async function post(body: Uint8Array, headers: Record<string, string> = {}): Promise<Response> {

@@ -1,17 +1,13 @@
 /** A property: an export imported into an empty zone gives equal records, for arbitrary records. */
 import * as fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
 import { propertyRuns } from "../support/property-runs.ts";
 import { rdataOf, recordArbitrary } from "./support/record-arbitrary.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
-let server: Server;
-let client: Client;
-beforeAll(async () => {
-  server = await startServer();
-  client = new Client(server.url);
-});
+const server = await startServer();
+const client = new Client(server.url);
 afterAll(() => server.stop());
 
 type Listed = Record<string, unknown>;

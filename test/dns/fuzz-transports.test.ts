@@ -3,14 +3,14 @@
  * its memory does not grow. It runs in a separate process, so that its memory can be measured and a
  * crash does not end the test.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { createSocket } from "node:dgram";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { UdpClient, withLength } from "./support/dns-client.ts";
 import { mutations } from "./support/mutation.ts";
 
@@ -25,15 +25,10 @@ const growthMebibytesMax = 200;
 /** NOERROR, FORMERR, NXDOMAIN, NOTIMP, REFUSED, NOTAUTH; BADVERS has 0 in the header. */
 const rcodes = new Set([0, 1, 3, 4, 5, 9]);
 
-let child: ChildProcess;
-let port: number;
-
-beforeAll(async () => {
-  const program = fileURLToPath(new URL("support/dns-process.ts", import.meta.url));
-  child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = (await once(createInterface(child.stdout!), "line")) as [string];
-  port = Number(line);
-});
+const program = fileURLToPath(new URL("support/dns-process.ts", import.meta.url));
+const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
+const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+const port = Number(line);
 afterAll(async () => {
   const ended = once(child, "exit");
   child.kill("SIGTERM");

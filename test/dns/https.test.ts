@@ -7,31 +7,25 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { launchProblem } from "../../src/cli/dns/client-process.ts";
 import { sendRaw } from "../faults/support/raw-http.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
 import { credentials } from "./support/client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
 /** Neither this name nor any below `test` exists in the DNS of the Internet. */
 const name = "api.fixed-host.test";
 const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
-let running: TestDns;
-let port: number;
-let authorityFolder: string;
-let ca: string;
-beforeAll(async () => {
-  running = await startTestDns({
-    https_port: 0,
-    https_names: [name],
-    zones: [{ name: "example.org" }],
-  });
-  port = Number(new URL(running.dns.httpsUrl!).port);
-  authorityFolder = join(running.folder, ".wrangler/state/v3/dns/https");
-  ca = readFileSync(join(authorityFolder, "authority.pem"), "utf8");
+const running = await startTestDns({
+  https_port: 0,
+  https_names: [name],
+  zones: [{ name: "example.org" }],
 });
+const port = Number(new URL(running.dns.httpsUrl!).port);
+const authorityFolder = join(running.folder, ".wrangler/state/v3/dns/https");
+const ca = readFileSync(join(authorityFolder, "authority.pem"), "utf8");
 afterAll(() => running.stop());
 
 async function open(options: ConnectionOptions): Promise<TLSSocket> {

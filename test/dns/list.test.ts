@@ -1,7 +1,7 @@
 /** Every filter of a list, compared with the same filter in JavaScript. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
 interface Listed {
   readonly id: string;
@@ -14,41 +14,35 @@ interface Listed {
   readonly ttl: number;
 }
 
-let server: Server;
-let client: Client;
-let path: string;
-let all: Listed[];
-beforeAll(async () => {
-  server = await startServer();
-  client = new Client(server.url);
-  path = `/zones/${await client.createZone("list.example")}/dns_records`;
-  const posts = [
-    {
-      type: "A",
-      name: "@",
-      content: "192.0.2.1",
-      proxied: true,
-      comment: "Front gate",
-      tags: ["Team:Web", "env:prod"],
-    },
-    { type: "A", name: "www", content: "192.0.2.2", proxied: true, tags: ["team:web"] },
-    { type: "A", name: "api", content: "192.0.2.3", ttl: 300, comment: "api front" },
-    { type: "AAAA", name: "api", content: "2001:db8::3", ttl: 300, tags: ["team:core"] },
-    { type: "CNAME", name: "blog", content: "www.list.example", ttl: 60, comment: "100% _real_" },
-    { type: "MX", name: "@", content: "mail.list.example", priority: 10 },
-    { type: "TXT", name: "@", content: "v=spf1 -all", comment: "mail" },
-    { type: "TXT", name: "note", content: '"Hello" " World"', tags: ["team:"] },
-    { type: "TXT", name: "bücher", content: "Grüße" },
-    { type: "CAA", name: "@", data: { flags: 0, tag: "issue", value: "ca.example" } },
-    {
-      type: "SRV",
-      name: "_sip._tcp",
-      data: { priority: 1, weight: 2, port: 3, target: "api.list.example" },
-    },
-  ];
-  await client.ok("POST", `${path}/batch`, { posts });
-  all = await client.ok("GET", path);
-});
+const server = await startServer();
+const client = new Client(server.url);
+const path = `/zones/${await client.createZone("list.example")}/dns_records`;
+const posts = [
+  {
+    type: "A",
+    name: "@",
+    content: "192.0.2.1",
+    proxied: true,
+    comment: "Front gate",
+    tags: ["Team:Web", "env:prod"],
+  },
+  { type: "A", name: "www", content: "192.0.2.2", proxied: true, tags: ["team:web"] },
+  { type: "A", name: "api", content: "192.0.2.3", ttl: 300, comment: "api front" },
+  { type: "AAAA", name: "api", content: "2001:db8::3", ttl: 300, tags: ["team:core"] },
+  { type: "CNAME", name: "blog", content: "www.list.example", ttl: 60, comment: "100% _real_" },
+  { type: "MX", name: "@", content: "mail.list.example", priority: 10 },
+  { type: "TXT", name: "@", content: "v=spf1 -all", comment: "mail" },
+  { type: "TXT", name: "note", content: '"Hello" " World"', tags: ["team:"] },
+  { type: "TXT", name: "bücher", content: "Grüße" },
+  { type: "CAA", name: "@", data: { flags: 0, tag: "issue", value: "ca.example" } },
+  {
+    type: "SRV",
+    name: "_sip._tcp",
+    data: { priority: 1, weight: 2, port: 3, target: "api.list.example" },
+  },
+];
+await client.ok("POST", `${path}/batch`, { posts });
+const all = await client.ok("GET", path);
 afterAll(() => server.stop());
 
 const plain = ({ type, content }: Listed) =>

@@ -2,22 +2,17 @@
  * Read after write: once an API call has returned, the next DNS answer contains its change: by UDP,
  * TCP and DNS over HTTPS, during concurrent writes to the same zone.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { DohClient, TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
 /** Continuous integration runs 10,000. */
 const rounds = Number(process.env["LEDGE_ROUNDS"] ?? 200);
 /** Concurrent writers. Each has separate names and sockets. */
 const writers = 12;
 
-let running: TestDns;
-let zoneId: string;
-
-beforeAll(async () => {
-  running = await startTestDns({});
-  zoneId = await running.client.createZone("fresh.example");
-});
+const running = await startTestDns({});
+const zoneId = await running.client.createZone("fresh.example");
 afterAll(() => running.stop());
 
 async function addresses(dnsClient: DnsClient, name: string): Promise<string[]> {

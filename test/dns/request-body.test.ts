@@ -1,14 +1,10 @@
 /** Request bodies without a Content-Length. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { Client, credentials } from "./support/client.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
-let server: Server;
-let path: string;
-beforeAll(async () => {
-  server = await startServer();
-  path = `/zones/${await new Client(server.url).createZone("body.example")}/dns_records`;
-});
+const server = await startServer();
+const path = `/zones/${await new Client(server.url).createZone("body.example")}/dns_records`;
 afterAll(() => server.stop());
 
 function stream(chunk: string, count: number): ReadableStream<Uint8Array> {

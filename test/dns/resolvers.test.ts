@@ -5,74 +5,38 @@
 import { Resolver } from "node:dns/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
-import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
 const zone = "example.org";
 const key = "2bb183af2b41b2b05e8a6c4d1dc1a3ea2f3c8b1d0f9b3f7b66f8a1f4f8f2c5d1";
-const records = [
-  { type: "A", name: "www", content: "192.0.2.1", ttl: 300 },
-  { type: "A", name: "www", content: "192.0.2.2", ttl: 300 },
-  { type: "AAAA", name: "www", content: "2001:db8::1", ttl: 120 },
-  { type: "CNAME", name: "alias", content: "www.example.org", ttl: 300 },
-  { type: "CNAME", name: "second", content: "alias.example.org", ttl: 300 },
-  { type: "MX", name: "@", content: "mail.example.org", priority: 10, ttl: 300 },
-  { type: "A", name: "mail", content: "192.0.2.25", ttl: 300 },
-  { type: "TXT", name: "@", content: '"one" "two"', ttl: 300 },
-  {
-    type: "SRV",
-    name: "_sip._tcp",
-    data: { priority: 1, weight: 2, port: 5060, target: "www.example.org" },
-    ttl: 300,
-  },
-  {
-    type: "NAPTR",
-    name: "naptr",
-    data: {
-      order: 1,
-      preference: 2,
-      flags: "S",
-      service: "SIP+D2T",
-      regex: "",
-      replacement: "_sip._tcp.example.org",
-    },
-    ttl: 300,
-  },
-  { type: "CAA", name: "@", data: { flags: 0, tag: "issue", value: "ca.example" }, ttl: 300 },
-  {
-    type: "TLSA",
-    name: "_443._tcp.www",
-    data: { usage: 3, selector: 1, matching_type: 1, certificate: key },
-    ttl: 300,
-  },
-  { type: "PTR", name: "pointer", content: "www.example.org", ttl: 300 },
-  { type: "NS", name: "child", content: "ns.child.example.org", ttl: 300 },
-  { type: "A", name: "ns.child", content: "192.0.2.53", ttl: 300 },
-  {
-    type: "SSHFP",
-    name: "www",
-    data: { algorithm: 4, type: 2, fingerprint: key },
-    ttl: 300,
-  },
-  {
-    type: "DS",
-    name: "child",
-    data: { key_tag: 1, algorithm: 13, digest_type: 2, digest: key },
-    ttl: 300,
-  },
-  { type: "A", name: "*.wild", content: "192.0.2.77", ttl: 300 },
-  { type: "A", name: "deep.empty", content: "192.0.2.78", ttl: 300 },
-  ...Array.from({ length: 60 }, (_, index) => ({
-    type: "A",
-    name: "many",
-    content: `198.51.100.${index}`,
-    ttl: 300,
-  })),
-];
-
-let listening: TestDns;
-beforeAll(async () => {
-  listening = await startTestDns({ zones: [{ name: zone, records }] });
-});
+const listening = await startTestDns({ zones: [{ name: zone }] });
+const [{ id: zoneId }] = await listening.client.ok("GET", "/zones");
+const { body: imported } = await listening.client.importFile(
+  zoneId,
+  `
+www 300 A 192.0.2.1
+www 300 A 192.0.2.2
+www 120 AAAA 2001:db8::1
+alias 300 CNAME www
+second 300 CNAME alias
+@ 300 MX 10 mail
+mail 300 A 192.0.2.25
+@ 300 TXT "one" "two"
+_sip._tcp 300 SRV 1 2 5060 www
+naptr 300 NAPTR 1 2 "S" "SIP+D2T" "" _sip._tcp
+@ 300 CAA 0 issue "ca.example"
+_443._tcp.www 300 TLSA 3 1 1 ${key}
+pointer 300 PTR www
+child 300 NS ns.child
+ns.child 300 A 192.0.2.53
+www 300 SSHFP 4 2 ${key}
+child 300 DS 1 13 2 ${key}
+*.wild 300 A 192.0.2.77
+deep.empty 300 A 192.0.2.78
+$GENERATE 0-59 many 300 A 198.51.100.$
+`,
+);
+if (!imported.success) throw new Error(JSON.stringify(imported.errors));
 afterAll(() => listening.stop());
 
 describe.each(["127.0.0.1", "[::1]"])("Node's resolver, by %s", (host) => {

@@ -1,19 +1,14 @@
 /** The official TypeScript SDK against the worker; only its base URL is changed. */
 import Cloudflare, { NotFoundError } from "cloudflare";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { email, key } from "./support/client.ts";
 import { rdataOf, recordArbitrary } from "./support/record-arbitrary.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
-let server: Server;
-let sdk: Cloudflare;
-let zone_id: string;
-beforeAll(async () => {
-  server = await startServer({ config: { tokens: [{ token: "sdk-token-0123456789" }] } });
-  sdk = new Cloudflare({ apiEmail: email, apiKey: key, baseURL: server.url, maxRetries: 0 });
-  zone_id = (await sdk.zones.create({ account: {}, name: "sdk.example" })).id;
-});
+const server = await startServer({ config: { tokens: [{ token: "sdk-token-0123456789" }] } });
+const sdk = new Cloudflare({ apiEmail: email, apiKey: key, baseURL: server.url, maxRetries: 0 });
+const zone_id = (await sdk.zones.create({ account: {}, name: "sdk.example" })).id;
 afterAll(() => server.stop());
 
 type CreateParams = Parameters<typeof sdk.dns.records.create>[0];

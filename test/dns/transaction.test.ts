@@ -1,17 +1,13 @@
 /** Atomicity and isolation of writes to a zone. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
 import { propertyRuns } from "../support/property-runs.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
-let server: Server;
-let client: Client;
 let zoneId: string;
 let count = 0;
-beforeAll(async () => {
-  server = await startServer();
-  client = new Client(server.url);
-});
+const server = await startServer();
+const client = new Client(server.url);
 afterAll(() => server.stop());
 beforeEach(async () => {
   count += 1;

@@ -1,12 +1,8 @@
 /** Zone transfers: AXFR (RFC 5936), IXFR (RFC 1995), NOTIFY (RFC 1996) and TSIG (RFC 8945). */
 import { once } from "node:events";
 import { createSocket } from "node:dgram";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startDns } from "../../dist/index.js";
 import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
 import {
   frame,
@@ -19,38 +15,26 @@ import {
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { recordType } from "../../src/dns/record/types.ts";
-import { Client } from "./support/client.ts";
+import { startTestDns } from "./support/running-dns.ts";
 
 const secret = Buffer.from("a secret of thirty-two octets...");
 const key = { name: "to-secondary", algorithm: "hmac-sha256" as const, secret };
 const zoneName = "example.org";
 
 async function start(dns: Record<string, unknown> = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "ledge-transfer-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const configPath = join(folder, "wrangler.json");
-  await writeFile(
-    configPath,
-    JSON.stringify({
-      name: "dns",
-      dns: { keys: [{ name: key.name, secret: secret.toString("base64") }], ...dns },
-    }),
-  );
-  const run = async () => {
-    const running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
-    onTestFinished(() => running.stop());
-    return running;
-  };
-  const running = await run();
+  const table = { keys: [{ name: key.name, secret: secret.toString("base64") }], ...dns };
+  const running = await startTestDns(table);
+  onTestFinished(() => running.stop());
   const restart = async (): Promise<number> => {
-    await running.stop();
-    return (await run()).dnsPort!;
+    await running.dns.stop();
+    const next = await startTestDns(table, { folder: running.folder });
+    onTestFinished(() => next.stop());
+    return next.port;
   };
-  const client = new Client(running.url);
+  const { client, port } = running;
   const zoneId = await client.createZone(zoneName);
   const records = `/zones/${zoneId}/dns_records`;
-  const server = { zoneName, host: "127.0.0.1", port: running.dnsPort! };
-  return { client, zoneId, records, server, restart };
+  return { client, zoneId, records, server: { zoneName, host: "127.0.0.1", port }, restart };
 }
 
 function serialOf({ data }: ResourceRecord): number {

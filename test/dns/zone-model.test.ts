@@ -1,9 +1,9 @@
 /** Property: after any sequence of writes, the zone lists, counts and finds what a model does. */
 import * as fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { Client, type Envelope } from "./support/client.ts";
 import { propertyRuns } from "../support/property-runs.ts";
-import { startServer, type Server } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
 interface Model {
   readonly id: string;
@@ -14,12 +14,8 @@ interface Model {
   readonly comment: string | null;
 }
 
-let server: Server;
-let client: Client;
-beforeAll(async () => {
-  server = await startServer();
-  client = new Client(server.url);
-});
+const server = await startServer();
+const client = new Client(server.url);
 afterAll(() => server.stop());
 
 const tags = fc.subarray(["a:1", "a:2", "b:1"]);

@@ -1,12 +1,36 @@
-/** docs/configuration.md: readConfig() accepts the examples, and the tables list every key. */
-import { readFileSync, writeFileSync } from "node:fs";
+/**
+ * docs/configuration.md: readConfig() accepts the examples, and the tables list every key; and the JSON
+ * schema for editors, which the build makes.
+ */
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv } from "ajv";
+import { parse } from "jsonc-parser";
+import { parse as parseToml } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { readConfig, type ProjectConfig } from "../../src/config/read-config.ts";
-import { bucketKeys } from "../../src/config/store-buckets.ts";
-import { remoteKeys } from "../../src/config/remotes.ts";
-import { dnsKeys } from "../../src/dns/config/dns-config.ts";
 import { temporaryFolder } from "../support/store.ts";
+
+interface JsonSchema {
+  readonly description?: string;
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly items: JsonSchema;
+  readonly additionalProperties: JsonSchema;
+}
+
+const root = new URL("../../", import.meta.url);
+const schema = JSON.parse(
+  readFileSync(new URL("dist/config-schema.json", root), "utf8"),
+) as JsonSchema & { readonly definitions: Readonly<Record<"RawConfig", JsonSchema>> };
+const { properties: keys } = schema.definitions.RawConfig;
+const tables = {
+  store_buckets: keys["store_buckets"]!.items,
+  remotes: keys["remotes"]!.additionalProperties,
+  dns: keys["dns"]!,
+  s3: keys["s3"]!,
+  "s3.cors": keys["s3"]!.properties["cors"]!.items,
+};
+const keysOf = ({ properties }: JsonSchema) => Object.keys(properties).toSorted();
 
 const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
 const sections = new Map(
@@ -35,14 +59,14 @@ describe("docs/configuration.md", () => {
     const [json, toml, ...more] = examples("# Configuration");
     expect(more).toEqual([]);
     // TOML names the schema in a comment.
-    const { $schema: schema, ...table } = json?.table ?? {};
-    expect(schema).toBe("node_modules/ledge/dist/config-schema.json");
+    const { $schema: path, ...table } = json?.table ?? {};
+    expect(path).toBe("node_modules/ledge/dist/config-schema.json");
     expect(table).toEqual(toml?.table);
     expect(json?.buckets).toEqual([{ binding: "PHOTOS", bucketName: "photos" }]);
   });
 
   it("lists every key of a bucket, with an example of each", () => {
-    expect(keysOfTable("`store_buckets`").toSorted()).toEqual(bucketKeys.toSorted());
+    expect(keysOfTable("`store_buckets`").toSorted()).toEqual(keysOf(tables.store_buckets));
     const [config] = examples("`store_buckets`");
     expect(config?.buckets).toEqual([
       { binding: "PHOTOS", bucketName: "photos", previewBucketName: "photos-local" },
@@ -51,13 +75,13 @@ describe("docs/configuration.md", () => {
   });
 
   it("lists every key of a remote", () => {
-    expect(keysOfTable("`remotes`").toSorted()).toEqual(remoteKeys.toSorted());
+    expect(keysOfTable("`remotes`").toSorted()).toEqual(keysOf(tables.remotes));
     const [config] = examples("`remotes`");
     expect(config?.buckets[0]?.remote).toMatchObject({ name: "cluster", prefix: "team/" });
   });
 
   it("lists every key of DNS", () => {
-    expect(keysOfTable("`dns`").toSorted()).toEqual(dnsKeys.toSorted());
+    expect(keysOfTable("`dns`").toSorted()).toEqual(keysOf(tables.dns));
     const [config] = examples("`dns`");
     expect(config?.dns).toMatchObject({ apiPort: 8788, port: 8053, binding: "DNS" });
   });
@@ -76,5 +100,73 @@ describe("docs/configuration.md", () => {
     expect(() => readConfig({ folder })).toThrow(
       (shown as string).replaceAll("wrangler.toml", path),
     );
+  });
+});
+
+// wrangler's schema has keywords for editors, which Ajv does not know.
+const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
+
+/** The places of the mistakes, each with its problem. */
+function mistakes(table: unknown): string[] {
+  validate(table);
+  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+    [instancePath, message, params["additionalProperty"]].filter(Boolean).join(" "),
+  );
+}
+
+const files = globSync("{examples,test/tools/fixtures}/**/wrangler.{json,jsonc,toml}", {
+  cwd: root,
+  exclude: (name) => name === "node_modules",
+});
+
+describe("dist/config-schema.json", () => {
+  it.each(Object.entries(tables))("describes every key of %s", (_, table) => {
+    const entries = Object.entries(table.properties);
+    expect(entries.filter(([, { description = "" }]) => description === "")).toEqual([]);
+    expect(entries.length).toBeGreaterThan(4);
+  });
+
+  it.each(files)("accepts %s", (path) => {
+    const text = readFileSync(new URL(path, root), "utf8");
+    expect(mistakes(path.endsWith(".toml") ? parseToml(text) : parse(text))).toEqual([]);
+  });
+
+  it("accepts the keys of Ledge in an environment", () => {
+    const buckets = [{ binding: "PHOTOS", bucket_name: "photos", verify_reads: true }];
+    const remotes = {
+      cluster: { endpoint: "https://s3.example.net", accept: ["conditional-put"] },
+    };
+    const own = { store_buckets: buckets, remotes, dns: { resolver: "192.0.2.53", zones: [] } };
+    expect(mistakes({ name: "x", ...own, env: { staging: own } })).toEqual([]);
+  });
+
+  it.each([
+    [{ store_bucket: [] }, " must NOT have additional properties store_bucket"],
+    [{ store_buckets: {} }, "/store_buckets must be array"],
+    [
+      { store_buckets: [{ binding: "X" }] },
+      "/store_buckets/0 must have required property 'bucket_name'",
+    ],
+    [
+      { store_buckets: [{ binding: "X", bucket_name: "a", jurisdiction: "eu" }] },
+      "/store_buckets/0 must NOT have additional properties jurisdiction",
+    ],
+    [
+      { store_buckets: [{ binding: "X", bucket_name: "a b" }] },
+      "/store_buckets/0/bucket_name must match pattern",
+    ],
+    [
+      {
+        env: { staging: { store_buckets: [{ binding: "X", bucket_name: "a", storage_class: 1 }] } },
+      },
+      "/env/staging/store_buckets/0/storage_class must be string",
+    ],
+    [{ dns: { port: 65_536 } }, "/dns/port must be <= 65535"],
+    [{ dns: { zone: [] } }, "/dns must NOT have additional properties zone"],
+    [{ dns: { name_rules: "loose" } }, "/dns/name_rules must be equal to one of"],
+    [{ remotes: { cluster: {} } }, "/remotes/cluster must have required property 'endpoint'"],
+    [{ main: 5 }, "/main must be string"],
+  ])("finds the mistake in %j", (table, problem) => {
+    expect(mistakes({ name: "x", ...table }).join("\n")).toContain(problem.trim());
   });
 });

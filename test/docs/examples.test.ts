@@ -165,16 +165,6 @@ describe("examples/site", () => {
 });
 
 describe("every example", () => {
-  const names = ["photos", "large-files", "site"];
-
-  it.each(names)("%s has its own copy of the HTTP rules, equal to the others", (name) => {
-    const rules = readdirSync(join(examples, "photos/src/http"));
-    expect(readdirSync(join(examples, name, "src/http"))).toEqual(rules);
-    for (const rule of rules) {
-      expect(read(`${name}/src/http/${rule}`)).toBe(read(`photos/src/http/${rule}`));
-    }
-  });
-
   it.each(["photos", "large-files"])("%s has the elements and files that its page uses", (name) => {
     const folder = join(examples, name, "public");
     const page = read(`${name}/public/index.html`);

@@ -1,12 +1,12 @@
 /** openapi.yaml and the worker say the same: operations, parameters, shapes and error codes. */
 import { readFile } from "node:fs/promises";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problem, type Problem } from "../../src/dns/record/problem.ts";
 import { recordTypes } from "../../src/dns/record/types.ts";
 import { Client, type Answer } from "../dns/support/client.ts";
-import { startServer, type Server } from "../dns/support/server.ts";
+import { startServer } from "../dns/support/server.ts";
 
 interface Operation {
   readonly operationId: string;
@@ -31,24 +31,17 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(document, "openapi");
 
 const token = "openapi-token-1";
-let server: Server;
-let client: Client;
-let zoneId: string;
-let recordId: string;
-let accountId: string;
-beforeAll(async () => {
-  server = await startServer({ config: { tokens: [{ token }] } });
-  client = new Client(server.url, { authorization: `Bearer ${token}` });
-  zoneId = await client.createZone("openapi.example");
-  recordId = (
-    await client.ok("POST", `/zones/${zoneId}/dns_records`, {
-      type: "A",
-      name: "@",
-      content: "192.0.2.1",
-    })
-  ).id;
-  accountId = (await client.ok("GET", "/accounts"))[0].id;
-});
+const server = await startServer({ config: { tokens: [{ token }] } });
+const client = new Client(server.url, { authorization: `Bearer ${token}` });
+const zoneId = await client.createZone("openapi.example");
+const recordId = (
+  await client.ok("POST", `/zones/${zoneId}/dns_records`, {
+    type: "A",
+    name: "@",
+    content: "192.0.2.1",
+  })
+).id;
+const accountId = (await client.ok("GET", "/accounts"))[0].id;
 afterAll(() => server.stop());
 
 function fill(template: string): string {

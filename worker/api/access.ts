@@ -1,8 +1,7 @@
 /** Authentication of a request, and what its credentials allow. */
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
-import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/zone.ts";
-import type { Zone } from "../../src/dns/rules/zone.ts";
+import { emailPattern, keyPattern, tokenPattern, type Zone } from "../../src/dns/rules/zone.ts";
 
 export interface Access {
   /** `null` for the owner, who authenticates with the key. */

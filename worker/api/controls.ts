@@ -19,12 +19,12 @@
 import { fieldName } from "../../src/base/schema.ts";
 import { parseFaults } from "../../src/dns/config/dns-config.ts";
 import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
+import type { LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
 import {
   QueryFaultError,
   readQueryFault,
   type QueryFault,
 } from "../../src/dns/fault/query-fault.ts";
-import type { LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { isDnsName } from "../../src/dns/record/record-name.ts";
 import { FaultPlan } from "../../src/dns/rules/api-call.ts";

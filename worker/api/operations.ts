@@ -2,7 +2,6 @@
 import { encodeHex } from "../../src/base/hex.ts";
 import { parseIpv4 } from "../../src/dns/record/ip-address.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import type { Account } from "../../src/dns/rules/zone.ts";
 import { acceptDnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import {
   describePage,
@@ -20,6 +19,7 @@ import {
   acceptZoneName,
   acceptZoneType,
   describeZone,
+  type Account,
   type Zone,
 } from "../../src/dns/rules/zone.ts";
 import { indexObject } from "../objects/index-object.ts";

@@ -3,7 +3,7 @@
  * Queries need no credentials. Every DNS response has HTTP status 200, NXDOMAIN included; another
  * status means that the request holds no query.
  */
-import { answer, type AnswerContext, explainRule, subjectOf } from "../../src/dns/answer/answer.ts";
+import { answer, explainRule, subjectOf, type AnswerContext } from "../../src/dns/answer/answer.ts";
 import {
   ExternalAddressCache,
   respondAfterResolving,

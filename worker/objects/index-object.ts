@@ -1,13 +1,12 @@
 /** The index of zones: their names and ids. One object holds it, so that names are unique. */
-import { outcomeTable, RequestOutcomes } from "../../src/state/outcomes.ts";
 import { DurableObject } from "cloudflare:workers";
 import { encodeHex } from "../../src/base/hex.ts";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import type { Account } from "../../src/dns/rules/zone.ts";
 import { describePage, type ZoneQuery } from "../../src/dns/rules/list-query.ts";
-import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
+import { applyZonePatch, describeZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
 import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
+import { outcomeTable, RequestOutcomes } from "../../src/state/outcomes.ts";
 import {
   indexName,
   replyToError,
@@ -144,22 +143,9 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
   }
 
-  /** @param requestId of a request that may be repeated (`state/outcomes.ts`) */
-  async create(
-    request: Pick<Zone, "name" | "type">,
-    account: Account,
-    requestId: string | null,
-  ): Promise<ObjectReply> {
+  async #reply(work: () => Promise<string>): Promise<ObjectReply> {
     try {
-      const { name } = request;
-      const known = this.#replies.find(requestId);
-      if (known === null && this.#find("name", name) !== null) {
-        throw new ZoneError([problem.zoneExists(name)]);
-      }
-      const json = known ?? this.#create(request, account, requestId);
-      const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
-      // If the process ends here, the next call that uses the zone opens it.
-      if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
+      const json = await work();
       await this.#confirmDisk();
       return replyWithJson(json);
     } catch (error) {
@@ -167,15 +153,32 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
   }
 
-  #create(
+  /** @param requestId of a request that may be repeated (`state/outcomes.ts`) */
+  #write(requestId: string | null, work: () => unknown): string {
+    this.#journal.enter();
+    return this.ctx.storage.transactionSync(() => {
+      const json = JSON.stringify(work());
+      this.#replies.add(requestId, json);
+      return json;
+    });
+  }
+
+  create(
     request: Pick<Zone, "name" | "type">,
     account: Account,
     requestId: string | null,
-  ): string {
-    return this.ctx.storage.transactionSync(() => {
-      const zone = this.#insert({ ...request, id: crypto.randomUUID().replaceAll("-", "") });
-      const json = JSON.stringify(describeZone(zone, account));
-      this.#replies.add(requestId, json);
+  ): Promise<ObjectReply> {
+    return this.#reply(async () => {
+      const known = this.#replies.find(requestId);
+      if (known === null && this.#find("name", request.name) !== null) {
+        throw new ZoneError([problem.zoneExists(request.name)]);
+      }
+      const id = crypto.randomUUID().replaceAll("-", "");
+      const insert = () => describeZone(this.#insert({ ...request, id }), account);
+      const json = known ?? this.#write(requestId, insert);
+      const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
+      // If the process ends here, the next call that uses the zone opens it.
+      if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
       return json;
     });
   }
@@ -199,23 +202,20 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     return replyWith(zones, describePage(query, zones.length, total));
   }
 
-  async edit(
+  edit(
     id: string,
     input: Parameters<typeof applyZonePatch>[1],
     account: Account,
     requestId: string | null,
   ): Promise<ObjectReply> {
-    try {
+    return this.#reply(async () => {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
       const json = this.#replies.find(requestId) ?? this.#edit(zone, input, account, requestId);
       const { paused } = this.get(id) as Zone;
       await zoneObject(this.env, id).pause(paused);
-      await this.#confirmDisk();
-      return replyWithJson(json);
-    } catch (error) {
-      return replyToError(error);
-    }
+      return json;
+    });
   }
 
   #edit(
@@ -229,42 +229,35 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       return JSON.stringify(describeZone(zone, account));
     }
     const made = { ...edited, modifiedOn: new Date().toISOString() };
-    this.#journal.enter();
-    return this.ctx.storage.transactionSync(() => {
+    return this.#write(requestId, () => {
       const values = [made.type, JSON.stringify(made), zone.id];
       this.#sql.exec("UPDATE zones SET type = ?, zone = ? WHERE id = ?", ...values);
-      const json = JSON.stringify(describeZone(made, account));
-      this.#replies.add(requestId, json);
-      return json;
+      return describeZone(made, account);
     });
   }
 
   /** The index forgets the zone first: a deletion that is interrupted counts as done. */
-  async remove(id: string, requestId: string | null): Promise<ObjectReply> {
-    const object = zoneObject(this.env, id);
-    const name = this.get(id)?.name ?? null;
-    if (this.#replies.find(requestId) === null) {
-      // A zone whose database is damaged can be deleted too.
-      const serial = await object.lastSerial().catch(() => null);
-      this.#journal.enter();
-      this.ctx.storage.transactionSync(() => {
-        this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
+  remove(id: string, requestId: string | null): Promise<ObjectReply> {
+    return this.#reply(async () => {
+      const object = zoneObject(this.env, id);
+      const name = this.get(id)?.name ?? null;
+      if (this.#replies.find(requestId) === null) {
+        // A zone whose database is damaged can be deleted too.
+        const serial = await object.lastSerial().catch(() => null);
+        this.#write(requestId, () => {
+          this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
+          if (name !== null) this.#rememberSerial(name, serial);
+          return { id };
+        });
+      }
+      // A configured zone has the same id when it is created again.
+      if (this.get(id) === null) {
+        const serial = await object.destroy();
         if (name !== null) this.#rememberSerial(name, serial);
-        this.#replies.add(requestId, JSON.stringify({ id }));
-      });
-    }
-    // A configured zone has the same id when it is created again.
-    if (this.get(id) === null) {
-      const serial = await object.destroy();
-      if (name !== null) this.#rememberSerial(name, serial);
-    }
-    if (name !== null) await announceSigner(this.env, name, null);
-    try {
-      await this.#confirmDisk();
-      return replyWith({ id });
-    } catch (error) {
-      return replyToError(error);
-    }
+      }
+      if (name !== null) await announceSigner(this.env, name, null);
+      return JSON.stringify({ id });
+    });
   }
 
   /** The reply to a removal that is repeated; `null` for a request that is new. */

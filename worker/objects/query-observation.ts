@@ -4,13 +4,13 @@
  * listeners get the faults with each change.
  */
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import { ArmedQueryFaults, isOfPast, type QueryFault } from "../../src/dns/fault/query-fault.ts";
 import {
-  ObservedQueries,
-  type Observation,
   mergeLogs,
+  ObservedQueries,
   type LoggedQuery,
+  type Observation,
 } from "../../src/dns/fault/observed-queries.ts";
+import { ArmedQueryFaults, isOfPast, type QueryFault } from "../../src/dns/fault/query-fault.ts";
 import { isolateZones, logOfListeners, observeByListeners } from "../replication/replicas.ts";
 import { indexObject } from "./index-object.ts";
 import type { Env } from "./object-call.ts";

@@ -1,9 +1,9 @@
-import type { ServedRecord } from "../../src/dns/rules/zone.ts";
 import { joinStrings, parseStrings } from "../../src/dns/record/fields.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import type { Neighbour } from "../../src/dns/rules/record-conflict.ts";
 import type { RecordQuery } from "../../src/dns/rules/list-query.ts";
+import type { Neighbour } from "../../src/dns/rules/record-conflict.ts";
+import type { ServedRecord } from "../../src/dns/rules/zone.ts";
 import { composeOrderBy, composeWhere, findSoleType } from "./zone-sql.ts";
 
 type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "ttl" | "comment"> &

@@ -3,18 +3,18 @@
  * the turn in which it is made, so that publications keep the order of serials. Two receivers serve
  * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
  */
-import { RequestOutcomes } from "../../src/state/outcomes.ts";
-import type { ZoneData, ZoneHead } from "../../src/dns/rules/zone.ts";
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import {
-  type PublicationQueue,
   netChange,
   type Publication,
+  type PublicationQueue,
 } from "../../src/dns/replication/publication.ts";
 import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
+import type { ZoneData, ZoneHead } from "../../src/dns/rules/zone.ts";
 import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
+import { RequestOutcomes } from "../../src/state/outcomes.ts";
 import { isolateZones, publicationQueue } from "../replication/replicas.ts";
 import type { Env } from "./object-call.ts";
 import { RecordTable } from "./record-table.ts";

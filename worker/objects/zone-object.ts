@@ -9,6 +9,10 @@ import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.t
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { LoggedChange } from "../../src/dns/replication/publication.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
+import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
+import { describePage, type RecordQuery } from "../../src/dns/rules/list-query.ts";
+import type { TargetState } from "../../src/dns/rules/record-conflict.ts";
+import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import {
   applySettingsPatch,
   describeSetting,
@@ -16,10 +20,6 @@ import {
   settingNames,
   type SettingName,
 } from "../../src/dns/rules/zone-settings.ts";
-import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
-import { describePage, type RecordQuery } from "../../src/dns/rules/list-query.ts";
-import type { TargetState } from "../../src/dns/rules/record-conflict.ts";
-import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 import { isolateZones } from "../replication/replicas.ts";
 import {

@@ -2,7 +2,6 @@
  * The SQL of zones: the tables, and queries for records and zones. Text of a request never becomes
  * part of a statement: values are bound.
  */
-import { outcomeTable } from "../../src/state/outcomes.ts";
 import type {
   Condition,
   Match,
@@ -11,6 +10,7 @@ import type {
   TextTest,
   ZoneQuery,
 } from "../../src/dns/rules/list-query.ts";
+import { outcomeTable } from "../../src/state/outcomes.ts";
 
 /**
  * The tables of one zone. Each order and each filter that an index can serve has an index.

@@ -1,20 +1,20 @@
 /** What the database of a zone has besides records: the state, and the log of changes. */
-import type { ZoneHead } from "../../src/dns/rules/zone.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import {
   groupSteps,
   type ChangeStep,
   type LoggedChange,
 } from "../../src/dns/replication/publication.ts";
+import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
 import {
   defaultSettings,
-  type DnsSettings,
   firstSetting,
   isServedSetting,
+  type DnsSettings,
   type SettingName,
   type SettingState,
 } from "../../src/dns/rules/zone-settings.ts";
-import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
+import type { ZoneHead } from "../../src/dns/rules/zone.ts";
 import { nextSerial } from "../../src/dns/wire/numbers.ts";
 
 /** What a zone is created with and keeps. */
@@ -53,7 +53,7 @@ export class ZoneState {
   }
 
   get serial(): number {
-    return (this.#read("serial") ?? 0) as number;
+    return this.#read("serial") as number;
   }
 
   /** The next change takes a serial after this one. */
@@ -68,8 +68,7 @@ export class ZoneState {
   }
 
   get settings(): DnsSettings {
-    return (this.#read("settings") ??
-      defaultSettings(this.identity?.nameServers ?? [])) as DnsSettings;
+    return this.#read("settings") as DnsSettings;
   }
 
   set settings(settings: DnsSettings) {

@@ -25,8 +25,8 @@ import {
   type RecordRules,
 } from "../../src/dns/rules/accept-record.ts";
 import {
-  findConflict,
   findBrokenTarget,
+  findConflict,
   namesBelowApex,
   wildcardsFor,
   type TargetState,

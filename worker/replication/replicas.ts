@@ -10,9 +10,8 @@
  */
 import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import type { ZoneChange, ZoneData } from "../../src/dns/rules/zone.ts";
 import { readDnsConfig, type DnsVariables } from "../../src/dns/config/dns-config.ts";
-import type { Observation, LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
+import type { LoggedQuery, Observation } from "../../src/dns/fault/observed-queries.ts";
 import {
   externalPath,
   listenersOrigin,
@@ -23,12 +22,13 @@ import {
   secretHeader,
 } from "../../src/dns/replication/listener-protocol.ts";
 import {
-  PublicationQueue,
   applyPublication,
+  PublicationQueue,
   zoneIdOf,
   type Publication,
 } from "../../src/dns/replication/publication.ts";
 import type { QueryCount } from "../../src/dns/rules/query-report.ts";
+import type { ZoneChange, ZoneData } from "../../src/dns/rules/zone.ts";
 
 export interface ListenersEnv {
   /** The server in the listeners' process. Absent when DNS is served by HTTP only. */

@@ -1,5 +1,5 @@
 /** The files: `/files`, and `/files/<key>` with ranges, so that a download can be resumed. */
-import { serveObject } from "./http/serve-object.ts";
+import { serveObject } from "../../http/serve-object.ts";
 import { problem } from "./problem.ts";
 
 export async function listFiles(bucket: StoreBucket, cursor: string | null): Promise<Response> {

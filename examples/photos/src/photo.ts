@@ -1,7 +1,6 @@
 /** One photo: `/photos/<key>`. */
 import { contentTypeOf } from "./content-type.ts";
-import { checkPreconditions, isConditional } from "./http/preconditions.ts";
-import { serveObject } from "./http/serve-object.ts";
+import { checkPreconditions, isConditional, serveObject } from "../../http/serve-object.ts";
 import { problem } from "./problem.ts";
 
 const changed = "The photo does not match the conditions of the request. Get the photo again.";

@@ -2,7 +2,7 @@
 import { cacheControlOf } from "./cache-control.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { acceptedEncodings, isCompressible, variantKey, type Encoding } from "./encoding.ts";
-import { serveObject } from "./http/serve-object.ts";
+import { serveObject } from "../../http/serve-object.ts";
 import { pageKeys, withSlash } from "./page-key.ts";
 
 export default {

@@ -63,13 +63,22 @@ export const runClient: LeafCommand = {
   },
 };
 
-export interface TrustStep {
+interface TrustStep {
   readonly id: string;
   readonly title: string;
   /** Lines for a shell. */
   readonly commands: readonly string[];
   /** Lines that take the trust back; none where the trust ends with the shell. */
   readonly undo: readonly string[];
+}
+
+function step(
+  id: string,
+  title: string,
+  commands: readonly string[],
+  undo: readonly string[] = [],
+): TrustStep {
+  return { id, title, commands, undo };
 }
 
 /**
@@ -81,85 +90,74 @@ export interface TrustStep {
 export function trustSteps({ path, name }: { path: string; name: string }): TrustStep[] {
   const fileName = name.toLowerCase().replaceAll(" ", "-");
   const quoted = `'${path.replaceAll("'", String.raw`'\''`)}'`;
-  const exportLines = (...variables: string[]): string[] =>
-    variables.map((variable) => `export ${variable}=${quoted}`);
+  /** A system with a folder of certificates, which a command reads. */
+  const system = (id: string, title: string, file: string, update: string, undo = update) =>
+    step(
+      id,
+      title,
+      [`sudo install -m 644 ${quoted} ${file}`, `sudo ${update}`],
+      [`sudo rm ${file}`, `sudo ${undo}`],
+    );
+  const program = (id: string, title: string, ...variables: string[]) =>
+    step(
+      id,
+      title,
+      variables.map((variable) => `export ${variable}=${quoted}`),
+    );
   return [
-    {
-      id: "debian",
-      title: "Debian, Ubuntu, Alpine",
-      commands: [
-        `sudo install -m 644 ${quoted} /usr/local/share/ca-certificates/${fileName}.crt`,
-        "sudo update-ca-certificates",
-      ],
-      undo: [
-        `sudo rm /usr/local/share/ca-certificates/${fileName}.crt`,
-        "sudo update-ca-certificates --fresh",
-      ],
-    },
-    {
-      id: "fedora",
-      title: "Fedora, Red Hat",
-      commands: [
-        `sudo install -m 644 ${quoted} /etc/pki/ca-trust/source/anchors/${fileName}.pem`,
-        "sudo update-ca-trust",
-      ],
-      undo: [`sudo rm /etc/pki/ca-trust/source/anchors/${fileName}.pem`, "sudo update-ca-trust"],
-    },
-    {
-      id: "opensuse",
-      title: "openSUSE",
-      commands: [
-        `sudo install -m 644 ${quoted} /etc/pki/trust/anchors/${fileName}.pem`,
-        "sudo update-ca-certificates",
-      ],
-      undo: [`sudo rm /etc/pki/trust/anchors/${fileName}.pem`, "sudo update-ca-certificates"],
-    },
-    {
-      id: "arch",
-      title: "Arch Linux",
-      commands: [`sudo trust anchor --store ${quoted}`],
-      undo: [`sudo trust anchor --remove ${quoted}`],
-    },
-    {
-      id: "macos",
-      title: "macOS",
-      commands: [
-        `security add-trusted-cert -r trustRoot -k ~/Library/Keychains/login.keychain-db ${quoted}`,
-      ],
-      undo: [`security remove-trusted-cert ${quoted}`],
-    },
-    {
-      id: "windows",
-      title: "Windows",
-      commands: [`certutil -user -addstore Root "${path}"`],
-      undo: [`certutil -user -delstore Root "${name}"`],
-    },
-    {
-      id: "node",
-      title: "Node",
-      commands: exportLines("NODE_EXTRA_CA_CERTS"),
-      undo: [],
-    },
-    {
-      id: "python",
-      title: "Python (the programs then trust this authority only)",
-      commands: exportLines("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"),
-      undo: [],
-    },
-    {
-      id: "curl",
-      title: "curl (then trusts this authority only)",
-      commands: exportLines("CURL_CA_BUNDLE"),
-      undo: [],
-    },
-    {
-      id: "java",
-      title: "Java",
-      commands: [
+    system(
+      "debian",
+      "Debian, Ubuntu, Alpine",
+      `/usr/local/share/ca-certificates/${fileName}.crt`,
+      "update-ca-certificates",
+      "update-ca-certificates --fresh",
+    ),
+    system(
+      "fedora",
+      "Fedora, Red Hat",
+      `/etc/pki/ca-trust/source/anchors/${fileName}.pem`,
+      "update-ca-trust",
+    ),
+    system(
+      "opensuse",
+      "openSUSE",
+      `/etc/pki/trust/anchors/${fileName}.pem`,
+      "update-ca-certificates",
+    ),
+    step(
+      "arch",
+      "Arch Linux",
+      [`sudo trust anchor --store ${quoted}`],
+      [`sudo trust anchor --remove ${quoted}`],
+    ),
+    step(
+      "macos",
+      "macOS",
+      [`security add-trusted-cert -r trustRoot -k ~/Library/Keychains/login.keychain-db ${quoted}`],
+      [`security remove-trusted-cert ${quoted}`],
+    ),
+    step(
+      "windows",
+      "Windows",
+      [`certutil -user -addstore Root "${path}"`],
+      [`certutil -user -delstore Root "${name}"`],
+    ),
+    program("node", "Node", "NODE_EXTRA_CA_CERTS"),
+    program(
+      "python",
+      "Python (the programs then trust this authority only)",
+      "REQUESTS_CA_BUNDLE",
+      "SSL_CERT_FILE",
+    ),
+    program("curl", "curl (then trusts this authority only)", "CURL_CA_BUNDLE"),
+    step(
+      "java",
+      "Java",
+      [
         `keytool -importcert -noprompt -cacerts -storepass changeit -alias ${fileName} -file ${quoted}`,
       ],
-      undo: [`keytool -delete -cacerts -storepass changeit -alias ${fileName}`],
-    },
+      [`keytool -delete -cacerts -storepass changeit -alias ${fileName}`],
+    ),
   ];
 }
 

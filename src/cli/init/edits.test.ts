@@ -9,15 +9,24 @@ import {
   editScripts,
   editTsconfig,
   editVitestConfig,
+  type Note,
 } from "./edits.ts";
 import { renderDiff } from "./plan.ts";
+
+/** The text and the notes of an edit. */
+function noted(edit: (note: Note) => string) {
+  const notes: string[] = [];
+  return { text: edit((note) => notes.push(note)), notes };
+}
+
+const editVitest = (text: string) => noted((note) => editVitestConfig(text, note));
 
 describe("editVitestConfig()", () => {
   it("replaces the plugin of the pool, and keeps its options and other imports", () => {
     const text = `import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 export default { plugins: [cloudflareTest(async () => ({ wrangler: { configPath: './w.toml' } }))] }
 `;
-    const edited = editVitestConfig(text);
+    const edited = editVitest(text);
     expect(edited).toEqual({
       text: `import { readD1Migrations } from '@cloudflare/vitest-plugin'
 import { ledge } from 'ledge/vitest'
@@ -25,19 +34,19 @@ export default { plugins: [ledge(async () => ({ wrangler: { configPath: './w.tom
 `,
       notes: [],
     });
-    expect(editVitestConfig(edited.text)).toEqual(edited);
+    expect(editVitest(edited.text)).toEqual(edited);
   });
 
   it("leaves a configuration without the pool", () => {
     const text = `import { defineConfig } from "vitest/config";\nexport default defineConfig({});\n`;
-    expect(editVitestConfig(text)).toEqual({ text, notes: [] });
+    expect(editVitest(text)).toEqual({ text, notes: [] });
   });
 
   it.each([
     [`import { defineWorkersConfig } from "@cloudflare/vitest-pool-workers/config";`, /old pool/],
     [`import * as pool from "@cloudflare/vitest-plugin";`, /not a list of names/],
   ])("says what to do by hand for %s", (text, note) => {
-    const edited = editVitestConfig(text);
+    const edited = editVitest(text);
     expect(edited.text).toBe(text);
     expect(edited.notes).toEqual([expect.stringMatching(note)]);
   });
@@ -45,7 +54,8 @@ export default { plugins: [ledge(async () => ({ wrangler: { configPath: './w.tom
 
 /** Edits the script of a manifest that has one. */
 function editScript(script: string) {
-  const { text, notes } = editScripts(JSON.stringify({ scripts: { x: script } }), [dev, types]);
+  const manifest = JSON.stringify({ scripts: { x: script } });
+  const { text, notes } = noted((note) => editScripts(manifest, [dev, types], note));
   return { script: (JSON.parse(text) as { scripts: { x: string } }).scripts.x, notes };
 }
 
@@ -130,7 +140,7 @@ describe("renderDiff()", () => {
 
 const schema = "node_modules/ledge/dist/config-schema.json";
 const edit = (text: string, kind: "json" | "toml") =>
-  editConfiguration(text, kind === "toml", schema);
+  noted((note) => editConfiguration(text, { isToml: kind === "toml", schemaPath: schema }, note));
 
 describe("editConfiguration() of JSON", () => {
   const before = `{

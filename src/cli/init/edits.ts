@@ -16,12 +16,8 @@ import { isTable, type Table } from "../../base/schema.ts";
 import { adoptBuckets } from "../../config/deployed-buckets.ts";
 import { parseInvocation, type LeafCommand } from "../command.ts";
 
-/** The text of a file after an edit. */
-export interface EditedText {
-  readonly text: string;
-  /** Sentences about what the edit leaves to the user. */
-  readonly notes: readonly string[];
-}
+/** Receives a sentence about what an edit leaves to the user. */
+export type Note = (sentence: string) => void;
 
 /** The buckets that a part of the file gains. */
 interface Addition {
@@ -36,22 +32,23 @@ interface Addition {
  *
  * @param schemaPath the path of our JSON schema from the folder of the file
  */
-export function editConfiguration(text: string, isToml: boolean, schemaPath: string): EditedText {
+export function editConfiguration(
+  text: string,
+  { isToml, schemaPath }: { readonly isToml: boolean; readonly schemaPath: string },
+  note: Note,
+): string {
   const table = (isToml ? parseToml(text) : parse(text)) as Table;
   const additions = additionsFor(table);
   const withBuckets = isToml ? addToToml(text, additions) : addToJson(text, additions);
   const expected = additions.reduce<Table>(addToTable, table);
   if (!isSameTable(withBuckets, isToml, expected)) {
     const names = additions.flatMap(({ entries }) => entries.map(({ binding }) => binding));
-    return {
-      text,
-      notes: [`store_buckets cannot be added here: add ${names.join(", ")} by hand.`],
-    };
+    note(`store_buckets cannot be added here: add ${names.join(", ")} by hand.`);
+    return text;
   }
-  const edited = isToml
+  return isToml
     ? withTomlSchema(withBuckets, schemaPath)
     : withJsonSchema(withBuckets, table["$schema"], schemaPath);
-  return { text: edited, notes: [] };
 }
 
 /** Whether the edit of the text was the edit of the table: a list can stand in a closed table. */
@@ -194,30 +191,25 @@ export function dependsOn({ dependencies, devDependencies }: Manifest, name: str
  *
  * @param commands our commands with the names of wrangler's
  */
-export function editScripts(text: string, commands: readonly LeafCommand[]): EditedText {
-  const notes: string[] = [];
-  const edited = Object.entries(parseManifest(text).scripts ?? {}).reduce(
-    (each, [name, script]) => {
-      const replaced = commands.reduce((line, command) => {
-        const pattern = new RegExp(`\\bwrangler ${command.name}(?![\\w:-])([^&|;]*)`, "g");
-        return line.replace(pattern, (found, words: string) => {
-          try {
-            parseInvocation(
-              command,
-              words.split(/\s+/).filter((word) => word !== ""),
-            );
-            return `ledge ${command.name}${words}`;
-          } catch (error) {
-            notes.push(`the script "${name}" stays: ${(error as Error).message}`);
-            return found;
-          }
-        });
-      }, script);
-      return replaced === script ? each : setJson(each, ["scripts", name], replaced);
-    },
-    text,
-  );
-  return { text: edited, notes };
+export function editScripts(text: string, commands: readonly LeafCommand[], note: Note): string {
+  return Object.entries(parseManifest(text).scripts ?? {}).reduce((each, [name, script]) => {
+    const replaced = commands.reduce((line, command) => {
+      const pattern = new RegExp(`\\bwrangler ${command.name}(?![\\w:-])([^&|;]*)`, "g");
+      return line.replace(pattern, (found, words: string) => {
+        try {
+          parseInvocation(
+            command,
+            words.split(/\s+/).filter((word) => word !== ""),
+          );
+          return `ledge ${command.name}${words}`;
+        } catch (error) {
+          note(`the script "${name}" stays: ${(error as Error).message}`);
+          return found;
+        }
+      });
+    }, script);
+    return replaced === script ? each : setJson(each, ["scripts", name], replaced);
+  }, text);
 }
 
 /** What `npm init` writes for a project without tests. */
@@ -251,15 +243,14 @@ const manual = 'use the plugin ledge() from "ledge/vitest" by hand (docs/testing
  * The vitest configuration: `ledge()` in place of the plugin of the pool, whose options it takes. The
  * file is code, so the edit is one of text and refuses what it does not know.
  */
-export function editVitestConfig(text: string): EditedText {
-  if (text.includes("ledge/vitest")) return { text, notes: [] };
+export function editVitestConfig(text: string, note: Note): string {
+  if (text.includes("ledge/vitest")) return text;
   const [statement, names = "", quote = '"', packageName = ""] = importPattern.exec(text) ?? [];
   if (statement === undefined) {
-    const isKnown = /@cloudflare\/vitest-(?:plugin|pool-workers)/.test(text);
-    return {
-      text,
-      notes: isKnown ? [`its import of the pool is not a list of names: ${manual}`] : [],
-    };
+    if (/@cloudflare\/vitest-(?:plugin|pool-workers)/.test(text)) {
+      note(`its import of the pool is not a list of names: ${manual}`);
+    }
+    return text;
   }
   const imported = names
     .split(",")
@@ -267,9 +258,10 @@ export function editVitestConfig(text: string): EditedText {
     .filter((name) => name !== "");
   const old = imported.find((name) => /^defineWorkers(?:Config|Project)\b/.test(name));
   if (old !== undefined) {
-    return { text, notes: [`${old} belongs to an old pool: update the pool, and ${manual}`] };
+    note(`${old} belongs to an old pool: update the pool, and ${manual}`);
+    return text;
   }
-  if (!imported.includes("cloudflareTest")) return { text, notes: [] };
+  if (!imported.includes("cloudflareTest")) return text;
   const others = imported.filter((name) => name !== "cloudflareTest");
   const end = statement.endsWith(";") ? ";" : "";
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
@@ -279,10 +271,7 @@ export function editVitestConfig(text: string): EditedText {
       : [`import { ${others.join(", ")} } from ${quote}${packageName}${quote}${end}`]),
     `import { ledge } from ${quote}ledge/vitest${quote}${end}`,
   ].join(eol);
-  return {
-    text: text.replace(statement, imports).replace(/\bcloudflareTest\b(?=\s*\()/g, "ledge"),
-    notes: [],
-  };
+  return text.replace(statement, imports).replace(/\bcloudflareTest\b(?=\s*\()/g, "ledge");
 }
 
 /**
@@ -341,7 +330,7 @@ function setJson(
       eol: text.includes("\r\n") ? "\r\n" : "\n",
     },
     isArrayInsertion: typeof path.at(-1) === "number",
-    ...(indexOf !== undefined && { getInsertionIndex: indexOf }),
+    getInsertionIndex: indexOf,
   });
   return applyEdits(text, edits);
 }

@@ -15,7 +15,7 @@ import {
   editTsconfig,
   editVitestConfig,
   parseManifest,
-  type EditedText,
+  type Note,
 } from "./edits.ts";
 import { templateDependencies, templateFiles, templateScripts } from "./template.ts";
 
@@ -67,14 +67,16 @@ export function planMigration(
   for (const project of projects) {
     const configPath = findConfigFileIn(project) as string;
     const isToml = configPath.endsWith(".toml");
-    files.edit(configPath, (text) => editConfiguration(text, isToml, schemaPath(project)));
+    files.edit(configPath, (text, note) =>
+      editConfiguration(text, { isToml, schemaPath: schemaPath(project) }, note),
+    );
     for (const name of readdirSync(project)) {
       const path = join(project, name);
       if (vitestConfigPattern.test(name)) files.edit(path, editVitestConfig);
-      if (name === "tsconfig.json") files.edit(path, (text) => unnoted(editTsconfig(text)));
+      if (name === "tsconfig.json") files.edit(path, editTsconfig);
     }
     for (const path of new Set([join(project, "package.json"), join(folder, "package.json")])) {
-      files.edit(path, (text) => editScripts(text, commands));
+      files.edit(path, (text, note) => editScripts(text, commands, note));
     }
     addLedge(files, project, version);
     ignoreState(files, project);
@@ -93,7 +95,7 @@ export function planTemplate(
     if (!existsSync(join(folder, path))) files.create(join(folder, path), text);
   }
   files.edit(join(folder, "package.json"), (text) =>
-    unnoted(addDependencies(addScripts(text, templateScripts), templateDependencies(versions))),
+    addDependencies(addScripts(text, templateScripts), templateDependencies(versions)),
   );
   ignoreState(files, folder);
   return { ...files.plan(), configurations: [] };
@@ -121,13 +123,12 @@ class PlannedFiles {
   }
 
   /** A file that does not exist is left out. */
-  edit(path: string, edit: (text: string) => EditedText): void {
+  edit(path: string, edit: (text: string, note: Note) => string): void {
     const current = this.read(path);
     if (current === null) return;
-    const { text, notes } = edit(current);
-    for (const note of notes) this.#notes.add(`${this.#shown(path)}: ${note}`);
+    const after = edit(current, (note) => this.#notes.add(`${this.#shown(path)}: ${note}`));
     const before = this.#files.get(path)?.before;
-    this.#files.set(path, { before: before === undefined ? current : before, after: text });
+    this.#files.set(path, { before: before === undefined ? current : before, after });
   }
 
   plan(): Pick<Plan, "edits" | "notes"> {
@@ -142,10 +143,6 @@ class PlannedFiles {
   #shown(path: string): string {
     return relative(this.folder, path).split(sep).join("/");
   }
-}
-
-function unnoted(text: string): EditedText {
-  return { text, notes: [] };
 }
 
 /** The top level and every environment of a project. */
@@ -168,7 +165,7 @@ function addLedge(files: PlannedFiles, project: string, version: string): void {
   const beside = manifests.find(({ manifest }) => dependsOn(manifest, "wrangler"));
   const chosen = beside ?? manifests.at(-1);
   if (chosen === undefined) return;
-  files.edit(chosen.path, (text) => unnoted(addDependencies(text, { ledge: `^${version}` })));
+  files.edit(chosen.path, (text) => addDependencies(text, { ledge: `^${version}` }));
 }
 
 function ignoreState(files: PlannedFiles, project: string): void {
@@ -183,7 +180,7 @@ function ignoreState(files: PlannedFiles, project: string): void {
   const after = editGitignore(text, inherited);
   if (after === null || after === text) return;
   if (text === null) files.create(path, after);
-  else files.edit(path, () => unnoted(after));
+  else files.edit(path, () => after);
 }
 
 /** The folder, and the folders above it up to `top`. */

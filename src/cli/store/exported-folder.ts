@@ -26,13 +26,13 @@ import { UserError } from "../../base/user-error.ts";
 import {
   hashAlgorithms,
   isComposite,
+  s3ChecksumAlgorithms,
   type ChecksumAlgorithm,
   type Checksums,
   type S3ChecksumAlgorithm,
-  s3ChecksumAlgorithms,
 } from "../../store/core/checksum.ts";
-import { httpMetadataFields } from "../../store/core/metadata.ts";
 import { partNumberMax } from "../../store/core/limits.ts";
+import { httpMetadataFields } from "../../store/core/metadata.ts";
 import type { DescribedObject, ObjectRecord } from "../../store/core/operations.ts";
 import type { FetchedObject, StoredForm } from "../../store/node/bucket-objects.ts";
 import type { FileContent } from "../../store/node/file-content.ts";
@@ -105,7 +105,7 @@ export function encodeEntry(record: ObjectRecord, { path, partBytes }: ObjectPla
     key,
     ...(path !== key && { path }),
     ...rest,
-    ...(partBytes !== undefined && { partBytes }),
+    partBytes,
   });
 }
 
@@ -122,7 +122,7 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
   const entry = parseLine(line, number);
   const { key, size, etag, path = key, storageClass } = entry;
   const { httpMetadata: http = {}, customMetadata: custom = {}, checksums = {} } = entry;
-  const { s3Checksums = {}, partBytes } = entry;
+  const { s3Checksums, partBytes } = entry;
   const isComplete =
     typeof key === "string" &&
     typeof path === "string" &&
@@ -132,7 +132,7 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
     isTextTable(http, [...httpMetadataFields, "cacheExpiry"]) &&
     isTextTable(custom) &&
     isTextTable(checksums, Object.keys(hashAlgorithms)) &&
-    isTextTable(s3Checksums, s3ChecksumAlgorithms) &&
+    (s3Checksums === undefined || isTextTable(s3Checksums, s3ChecksumAlgorithms)) &&
     (partBytes === undefined || isPartBytes(partBytes, size)) &&
     !Number.isNaN(Date.parse((http as HttpMetadataJson).cacheExpiry ?? "1970-01-01"));
   if (!isComplete) throw manifestError(number, "is not a complete entry");
@@ -149,8 +149,8 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
     custom,
     checksums,
     storageClass,
-    ...(entry["s3Checksums"] !== undefined && { s3Checksums }),
-    ...(partBytes !== undefined && { partBytes }),
+    s3Checksums,
+    partBytes,
   };
 }
 

@@ -1,17 +1,17 @@
 /** `ledge store buckets`, `stats`, `check`, `gc` and `reset`: whole buckets. */
-import { RunRecords } from "../../state/runs.ts";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
+import { RunRecords } from "../../state/runs.ts";
 import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/content.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
+import { asUserError } from "../../store/node/bucket-objects.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { checkBucket, type BucketReport, type Damage } from "../../store/node/check-bucket.ts";
 import { checkRemote, type RemoteReport } from "../../store/node/check-remote.ts";
-import type { Bucket } from "../../store/node/bucket.ts";
-import { asUserError } from "../../store/node/bucket-objects.ts";
 import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
 import {
   databaseFolder,
@@ -51,7 +51,8 @@ export const listBuckets: LeafCommand = {
         name: bucketName,
         bindings,
         storageClass,
-        ...(remote !== undefined && { remote: remote.remote, endpoint: remote.endpoint }),
+        remote: remote?.remote,
+        endpoint: remote?.endpoint,
       })),
       formatTable(
         project.buckets.map(({ bucketName, bindings, remote }) => [

@@ -9,10 +9,9 @@ import { lookup } from "mrmime";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
 import { UserError } from "../../base/user-error.ts";
-import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
+import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
-import type { Bucket } from "../../store/node/bucket.ts";
 import {
   copyAcross,
   fetchObject,
@@ -21,6 +20,7 @@ import {
   putFile,
   type FetchedObject,
 } from "../../store/node/bucket-objects.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { isPlainPath } from "../../store/node/file-path.ts";
 import { projectOptions, UsageError, type Invocation, type LeafCommand } from "../command.ts";
@@ -444,7 +444,7 @@ export function toObjectJson(record: ObjectRecord) {
     },
     customMetadata: record.custom ?? {},
     checksums,
-    ...(s3Checksums !== undefined && { s3Checksums }),
+    s3Checksums,
     storageClass,
   };
 }

@@ -7,16 +7,16 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { nearest } from "../../base/nearest.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { pluginFolder, stateFolder, explain } from "../../state/folder.ts";
 import { NotFoundError } from "../../base/user-error.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { parseBucketOptions, type BucketBinding } from "../../config/store-buckets.ts";
-import { usedRemotes } from "../../config/used-remotes.ts";
+import { explain, pluginFolder, stateFolder } from "../../state/folder.ts";
+import { usedRemotes } from "../../store/config/remotes.ts";
+import { parseBucketOptions, type BucketBinding } from "../../store/config/store-buckets.ts";
 import { bucketFolder, bucketOfFolder } from "../../store/core/content.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
-import type { Bucket } from "../../store/node/bucket.ts";
 import { asUserError } from "../../store/node/bucket-objects.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { LocalBuckets } from "../../store/node/local-bucket.ts";
 import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
 import type { RemoteAccess } from "../../store/remote/remote-options.ts";
@@ -158,7 +158,6 @@ export function mergeBuckets(
   for (const { binding, storageClass = "Standard", ...names } of configured) {
     const bucketName = names.previewBucketName ?? names.bucketName;
     const known = buckets.get(bucketName);
-    const remote = remotes.get(bucketName);
     buckets.set(bucketName, {
       bucketName,
       storageClass,
@@ -167,7 +166,7 @@ export function mergeBuckets(
         ...(known?.otherNames ?? []),
         ...(names.bucketName === bucketName ? [] : [names.bucketName]),
       ],
-      ...(remote !== undefined && { remote }),
+      remote: remotes.get(bucketName),
     });
   }
   for (const bucketName of onDisk) {

@@ -1,10 +1,9 @@
 /** `ledge store presign` */
-import { pluginFolder, stateFolder } from "../../state/folder.ts";
+import { toMilliseconds } from "../../base/format.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
-import { readOrMakeCredentials } from "../../s3/state-files.ts";
-import { findServer } from "../../s3/state-files.ts";
-import { defaultPort } from "../../s3/state-files.ts";
+import { defaultPort, findServer, readOrMakeCredentials } from "../../s3/state-files.ts";
+import { pluginFolder, stateFolder } from "../../state/folder.ts";
 import {
   configSelection,
   projectOptions,
@@ -16,7 +15,6 @@ import { print } from "../output.ts";
 import { findBucket, findProject, objectArgument, parseAddress } from "./open-store.ts";
 
 const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
-const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 export const presign: LeafCommand = {
   name: "presign",
@@ -79,8 +77,12 @@ function findSigner(invocation: Invocation) {
 }
 
 function parseTime(text: string, secondsMax: number): number {
-  const [, count, unit = "s"] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
-  const seconds = Number(count) * (units[unit === "" ? "s" : unit] as number);
-  if (seconds >= 1 && seconds <= secondsMax) return seconds;
+  let seconds = NaN;
+  try {
+    seconds = toMilliseconds(/^\d+$/.test(text) ? `${text}s` : text) / 1000;
+  } catch {
+    // The sentence below says more.
+  }
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= secondsMax) return seconds;
   throw new UsageError(`--expires must be a time from 1s to 7d, such as 15m, not "${text}".`);
 }

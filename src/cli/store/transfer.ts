@@ -16,13 +16,12 @@ import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
+import { allChecksums } from "../../store/core/object.ts";
 import type {
   DescribedObject,
   ObjectDescription,
   ObjectRecord,
 } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/object.ts";
-import type { Bucket } from "../../store/node/bucket.ts";
 import {
   asUserError,
   fetchObject,
@@ -31,6 +30,7 @@ import {
   listPages,
   putFile,
 } from "../../store/node/bucket-objects.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import { FilePaths, manifestName, reservedPrefix } from "../../store/node/file-path.ts";
 import { exitCode, projectOptions, type Invocation, type LeafCommand } from "../command.ts";
@@ -269,7 +269,7 @@ async function exportInto(
           });
       if (exported === null) return "gone";
       const partBytes = await partBytesOf(bucket, exported);
-      await manifest.add(exported, { path, ...(partBytes !== undefined && { partBytes }) });
+      await manifest.add(exported, { path, partBytes });
       return isUnchanged ? "unchanged" : exported.size;
     },
     progress,

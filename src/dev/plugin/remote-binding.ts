@@ -12,7 +12,7 @@ import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
 import { callingMiniflare } from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
 import { removeLeftFolders } from "../../base/processes.ts";
-import { remotePlace, type ProjectRemote } from "../../config/remotes.ts";
+import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
 import type { BucketSettings } from "../../store/core/operations.ts";
 import { requireRemote } from "../../store/node/remote-buckets.ts";
 import { pluginName } from "./store-services.ts";

@@ -12,13 +12,15 @@ import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { nodeProxy } from "../../base/miniflare.ts";
 import { keepRuntimeFilesPrivate } from "../../base/runtime-patches.ts";
 import { UserError } from "../../base/user-error.ts";
-import { compatibilitySettings, hasRpc, isStoreFlag } from "../../config/compatibility.ts";
-import { parseS3Options, type ProjectS3 } from "../../config/s3-table.ts";
 import {
+  compatibilitySettings,
+  hasRpc,
+  isStoreFlag,
   parseBucketOptions,
   twoPlacesProblem,
   type BucketOptions,
-} from "../../config/store-buckets.ts";
+} from "../../store/config/store-buckets.ts";
+import { parseS3Options, type ProjectS3 } from "../../s3/s3-table.ts";
 import { newRunId } from "../../state/runs.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { StoreBucket } from "../../store/binding/store-bucket.ts";

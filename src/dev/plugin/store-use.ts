@@ -7,8 +7,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions } from "miniflare";
 import { directSockets, setDirectSockets } from "../../base/miniflare.ts";
-import type { ProjectS3 } from "../../config/s3-table.ts";
-import type { BucketOptions } from "../../config/store-buckets.ts";
+import type { ProjectS3 } from "../../s3/s3-table.ts";
+import type { BucketOptions } from "../../store/config/store-buckets.ts";
 import type { RunningS3 } from "../../s3/server.ts";
 import type { FolderOwner } from "../../state/owner.ts";
 import { RunRecords } from "../../state/runs.ts";

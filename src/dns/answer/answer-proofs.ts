@@ -51,27 +51,28 @@ export class AnswerProofs {
     set: RecordSet,
     originalTtlSeconds = set.ttlSeconds,
   ): void {
-    section.push(set, ...this.signatureOf(zone, set, originalTtlSeconds));
+    section.push(set);
+    this.addSignature(section, zone, set, originalTtlSeconds);
   }
 
   /**
-   * The RRSIG set of a set; none in an answer without proofs.
+   * Adds the RRSIG set of a set; none in an answer without proofs.
    *
    * @param originalTtlSeconds at least the TTL of the set, and the same for all answers
    */
-  signatureOf(
+  addSignature(
+    section: RecordSet[],
     zone: ServedZone,
     set: RecordSet,
     originalTtlSeconds = set.ttlSeconds,
-  ): readonly RecordSet[] {
+  ): void {
     const { signing, apexOwner: apex } = zone;
-    if (this.#context === null || signing === null) return [];
+    if (this.#context === null || signing === null) return;
     const nowSeconds = this.#nowSeconds;
     const wanted = { set, apex, signing, nowSeconds, originalTtlSeconds };
     const signature = this.#context.signer.sign(wanted);
-    if (!("octets" in signature)) return [signature];
-    this.requests.push(signature);
-    return [];
+    if ("octets" in signature) this.requests.push(signature);
+    else section.push(signature);
   }
 
   /** Adds the SOA, and the NSEC record that denies a type or a name. */

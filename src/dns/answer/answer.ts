@@ -169,7 +169,7 @@ class Lookup {
   /** NSEC and RRSIG records exist only in answers. RRSIG is answered minimally, as ANY is (RFC 8482). */
   #showProof(zone: ServedZone, nsec: RecordSet): void {
     if (this.#type === typeCodes.NSEC) this.answers.push(nsec);
-    this.answers.push(...this.#proofs.signatureOf(zone, nsec));
+    this.#proofs.addSignature(this.answers, zone, nsec);
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {

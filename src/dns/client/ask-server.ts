@@ -17,9 +17,9 @@ import {
   blankMessage,
   decodeMessage,
   encodeMessage,
-  type Message,
   frame,
   Frames,
+  type Message,
 } from "../wire/message.ts";
 import { encodeName } from "../wire/name.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseFaults, readDnsConfig } from "./dns-config.ts";
 import { fieldName, type Path } from "../../base/schema.ts";
+import { parseFaults, readDnsConfig } from "./dns-config.ts";
 
 test("readDnsConfig() returns the local defaults without variables", () => {
   const defaults = {

@@ -13,15 +13,18 @@ import type { ApiFault } from "../rules/api-call.ts";
 import {
   anyTableSchema,
   booleanSchema,
+  described,
   fieldName,
   integerSchema,
   listSchema,
   looseTableSchema,
+  nullish,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
-  textSchema,
   textMatchingSchema,
+  textSchema,
   valueSchema,
   type Mistake,
   type ReportMistake,
@@ -61,10 +64,14 @@ const httpsName = textSchema(
   (given) => (given.startsWith("*") ? null : normaliseHostname(given)),
   "must be a hostname, and no wildcard",
 );
-const count = valueSchema((input) => {
-  const number = readInteger(input);
-  return number === null || number < 0 ? null : number;
-}, "must be a whole number, 0 or more");
+const count = valueSchema(
+  (input) => {
+    const number = readInteger(input);
+    return number === null || number < 0 ? null : number;
+  },
+  "must be a whole number, 0 or more",
+  { type: "integer", minimum: 0 },
+);
 
 const address = textSchema((given) => {
   const [ipv4, ipv6] = [parseIpv4(given), parseIpv6(given)];
@@ -88,9 +95,12 @@ const tokens = listSchema(
   v.pipe(
     tableSchema(
       {
-        token: bearerToken,
-        zones: v.optional(listSchema(hostname)),
-        read_only: v.nullish(booleanSchema, false),
+        token: described("The token: 8 to 512 characters.", bearerToken),
+        zones: optional(
+          "Names or ids of zones; without the list, all zones.",
+          listSchema(hostname),
+        ),
+        read_only: nullish("The token reads and does not write.", booleanSchema, false),
       },
       { token: "local-token" },
     ),
@@ -99,9 +109,26 @@ const tokens = listSchema(
   ),
 );
 
+/** The record API checks a record. The keywords are for editors. */
+const record = described("A record that is created at the start.", anyTableSchema, {
+  type: "object",
+  properties: {
+    type: { type: "string", description: "The type of the record: A, AAAA, CNAME, MX, TXT, …" },
+    name: { type: "string", description: 'The name; "@" is the zone.' },
+    content: { type: "string", description: "The content, in presentation format." },
+    ttl: { type: "integer", description: "Seconds; 1 is automatic." },
+    priority: { type: "integer", description: "The priority of MX, SRV and URI." },
+    proxied: { type: "boolean", description: "Whether the name leads to the edge." },
+  },
+  required: ["type", "name"],
+});
+
 const zones = listSchema(
   tableSchema(
-    { name: hostname, records: v.nullish(listSchema(anyTableSchema), []) },
+    {
+      name: described("The name of the zone.", hostname),
+      records: nullish("Records that are created at the start.", listSchema(record), []),
+    },
     { name: "example.com" },
   ),
 );
@@ -111,13 +138,21 @@ const faultCount = integerSchema(0, Number.MAX_SAFE_INTEGER);
 const faults = listSchema(
   v.pipe(
     looseTableSchema({
-      method: v.nullish(v.string("must be text"), null),
-      path: v.optional(v.string("must be text"), "*"),
-      status: v.nullish(integerSchema(400, 599), null),
-      delay_ms: v.nullish(integerSchema(0, faultDelayMillisecondsMax), 0),
-      after: v.nullish(faultCount, 0),
-      times: v.nullish(faultCount, null),
-      when: v.optional(oneOfSchema(["before", "after"]), "before"),
+      method: nullish("The method of the request.", v.string("must be text"), null),
+      path: optional(
+        'A pattern of the path, such as "*/dns_records".',
+        v.string("must be text"),
+        "*",
+      ),
+      status: nullish("The status of the response.", integerSchema(400, 599), null),
+      delay_ms: nullish("A delay.", integerSchema(0, faultDelayMillisecondsMax), 0),
+      after: nullish("The number of requests that are answered first.", faultCount, 0),
+      times: nullish("The number of requests that fail.", faultCount, null),
+      when: optional(
+        "Whether the request is executed.",
+        oneOfSchema(["before", "after"]),
+        "before",
+      ),
     }),
     v.check(
       ({ status, delay_ms: delay }) => status !== null || delay > 0,
@@ -147,30 +182,43 @@ export const dnsServerKeys = [
 ] as const;
 
 /** The defaults are for local use: a project without a `[dns]` table needs no credentials. */
-const dnsEntries = {
-  email: v.optional(email, "dev@ledge.local"),
-  key: v.optional(apiKey, apiKeyDefault),
-  tokens: v.optional(tokens, []),
-  api_hosts: v.optional(listSchema(apiHost), []),
-  api_origins: v.optional(listSchema(apiOrigin), []),
-  https_names: v.optional(listSchema(httpsName), httpsNamesDefault),
-  platform_addresses: v.optional(listSchema(address), [
+export const dnsEntries = {
+  email: optional("The e-mail address of the owner.", email, "dev@ledge.local"),
+  key: optional("The key of the owner.", apiKey, apiKeyDefault),
+  tokens: optional("Tokens of the record API.", tokens, []),
+  api_hosts: optional("Hosts besides loopback for which the API answers.", listSchema(apiHost), []),
+  api_origins: optional("Origins whose pages may use the API.", listSchema(apiOrigin), []),
+  https_names: optional(
+    "Names besides loopback by which clients call the API over https.",
+    listSchema(httpsName),
+    httpsNamesDefault,
+  ),
+  platform_addresses: optional("The addresses of proxied names.", listSchema(address), [
     "198.18.0.1",
     "198.18.0.2",
     "2001:2::1",
     "2001:2::2",
   ]),
-  name_rules: v.optional(oneOfSchema<NameRules>(["strict", "dns"]), "strict"),
-  name_servers: v.optional(listSchema(hostname), ["ns1.ledge.local", "ns2.ledge.local"]),
-  zones: v.optional(zones, []),
-  comment_length: v.optional(count, commentCharactersMaxDefault),
-  tag_quota: v.optional(count, tagsMaxDefault),
-  record_quota: v.optional(count, recordQuotaDefault),
-  batch_quota: v.optional(count, batchQuotaDefault),
-  faults: v.optional(faults, []),
+  name_rules: optional(
+    "The rule for names of A, AAAA and CNAME records.",
+    oneOfSchema<NameRules>(["strict", "dns"]),
+    "strict",
+  ),
+  name_servers: optional("The name servers of new zones.", listSchema(hostname), [
+    "ns1.ledge.local",
+    "ns2.ledge.local",
+  ]),
+  zones: optional("Zones that are created at the start.", zones, []),
+  comment_length: optional(
+    "The maximum number of characters of a comment.",
+    count,
+    commentCharactersMaxDefault,
+  ),
+  tag_quota: optional("The maximum number of tags of a record.", count, tagsMaxDefault),
+  record_quota: optional("The maximum number of records of a zone.", count, recordQuotaDefault),
+  batch_quota: optional("The maximum number of operations of a batch.", count, batchQuotaDefault),
+  faults: optional("Failures of the record API, on demand.", faults, []),
 };
-
-export const dnsKeys: readonly string[] = [...Object.keys(dnsEntries), ...dnsServerKeys];
 
 const ignored = Object.fromEntries(dnsServerKeys.map((key) => [key, v.optional(v.unknown())]));
 

@@ -15,13 +15,16 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import * as v from "valibot";
 import { nearest } from "../../base/nearest.ts";
-import { isPort } from "../../base/ports.ts";
+import { isPort, portMax } from "../../base/ports.ts";
 import {
   anyTableSchema,
+  described,
   describeMistake,
   identifierSchema,
   listSchema,
   looseTableSchema,
+  nullish,
+  optional,
   parseValue,
   tableSchema,
   textSchema,
@@ -35,9 +38,10 @@ import { acceptRecord, recordFields } from "../rules/accept-record.ts";
 import { isTsigAlgorithm, type TsigKey } from "../wire/tsig.ts";
 import {
   DnsConfigError,
+  dnsEntries,
   readDnsConfig,
-  type dnsServerKeys,
   type DnsConfig,
+  type dnsServerKeys,
   type DnsVariables,
 } from "./dns-config.ts";
 
@@ -90,9 +94,11 @@ const hostsDefault = ["127.0.0.1", "::1"];
 const allowDefault = ["127.0.0.1", "::1"];
 const keyPrefix = "key:";
 
+const portKeywords = { type: "integer", minimum: 0, maximum: portMax };
 const port = valueSchema(
   (input) => (isPort(input) ? input : null),
   "must be a port, 0 to 65535; 0 takes any free port",
+  portKeywords,
 );
 
 /** The port of https, by which `false` stands for none. */
@@ -100,70 +106,120 @@ const httpsPort = v.pipe(
   valueSchema(
     (input) => (isPort(input) || typeof input === "boolean" ? input : null),
     `must be true for port ${httpsPortDefault}, or a port, 0 to 65535; 0 takes any free port`,
+    { anyOf: [{ type: "boolean" }, portKeywords] },
   ),
   v.transform((given) => (given === false ? null : given === true ? httpsPortDefault : given)),
 );
 
+/** One text or a list of texts, each of which `test` accepts. */
+function textsThat(test: (text: string) => boolean, problem: string) {
+  return valueSchema(
+    (input): readonly string[] | null => {
+      const texts: unknown = typeof input === "string" ? [input] : input;
+      if (!Array.isArray(texts) || texts.length === 0) return null;
+      return texts.every((item) => typeof item === "string" && test(item)) ? texts : null;
+    },
+    problem,
+    { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+  );
+}
+
+const tsigAlgorithms = ["hmac-sha256", "hmac-sha384", "hmac-sha512", "hmac-sha1"];
+
 const tsigKeys = listSchema(
   tableSchema(
     {
-      name: textSchema(normaliseHostname, 'must be a name such as "to-bind"'),
-      algorithm: v.optional(
+      name: described(
+        "The name of the key.",
+        textSchema(normaliseHostname, 'must be a name such as "to-bind"'),
+      ),
+      algorithm: optional(
+        "The algorithm.",
         textSchema(
           (name) => (isTsigAlgorithm(name) ? name : null),
           'must be "hmac-sha256", "hmac-sha384", "hmac-sha512" or "hmac-sha1"',
+          { enum: tsigAlgorithms },
         ),
         "hmac-sha256",
       ),
-      secret: textSchema(parseSecret, "must be base64 that is not empty"),
+      secret: described(
+        "The secret, in base64.",
+        textSchema(parseSecret, "must be base64 that is not empty"),
+      ),
     },
     { name: "to-bind", secret: "c2VjcmV0" },
   ),
   "must be a list of tables",
 );
 
+const secondary = tableSchema(
+  {
+    address: described(
+      "ADDRESS:PORT",
+      textSchema(parseServer, 'must be an address such as "127.0.0.1:5301"'),
+    ),
+    key: optional(
+      "The name of a key.",
+      textSchema((name) => name, "must be the name of a key"),
+    ),
+  },
+  { address: "127.0.0.1:5301" },
+);
+
 const transfersTable = tableSchema({
-  allow: v.nullish(
+  allow: nullish(
+    "Addresses, networks, and keys as key:NAME.",
     listSchema(
       textSchema(parseAllowed, 'must be an address, a network such as "10.0.0.0/8", or "key:NAME"'),
     ),
     allowDefault,
   ),
-  notify: v.optional(
-    listSchema(
-      tableSchema(
-        {
-          address: textSchema(parseServer, 'must be an address such as "127.0.0.1:5301"'),
-          key: v.optional(textSchema((name) => name, "must be the name of a key")),
-        },
-        { address: "127.0.0.1:5301" },
-      ),
-      "must be a list of tables",
-    ),
+  notify: optional(
+    "Servers that get a NOTIFY after a change.",
+    listSchema(secondary, "must be a list of tables"),
     [],
   ),
 });
 
-const serverTable = looseTableSchema({
-  api_port: v.nullish(port, apiPortDefault),
-  https_port: v.nullish(httpsPort, false),
-  port: v.nullish(port, portDefault),
-  hosts: v.nullish(
-    valueSchema(
-      (input) => textsThat(input, (host) => isIP(host) !== 0),
-      "must be a list of IPv4 and IPv6 addresses to listen at",
-    ),
+const serverEntries = {
+  api_port: nullish(
+    "The port of the record API and of DNS over HTTPS; 0 is any free port.",
+    port,
+    apiPortDefault,
   ),
-  resolver: v.optional(
-    valueSchema(
-      (input) => textsThat(input, (server) => parseServer(server) !== null),
+  https_port: nullish(
+    `The port of the record API over https: true is ${httpsPortDefault}, 0 is any free port.`,
+    httpsPort,
+    false,
+  ),
+  port: nullish("The port of UDP and TCP; 0 is any free port.", port, portDefault),
+  hosts: nullish(
+    "The addresses on which the name server listens.",
+    textsThat((host) => isIP(host) !== 0, "must be a list of IPv4 and IPv6 addresses to listen at"),
+  ),
+  resolver: optional(
+    "The resolvers of external names: an address, or a list of addresses.",
+    textsThat(
+      (server) => parseServer(server) !== null,
       'must be an address such as "192.0.2.53" or "192.0.2.53:5300"',
     ),
   ),
-  binding: v.optional(identifierSchema),
-  keys: v.optional(tsigKeys, []),
-  transfers: v.nullish(transfersTable, {}),
-} satisfies Record<(typeof dnsServerKeys)[number], v.GenericSchema>);
+  binding: optional("A name in env for the record API.", identifierSchema),
+  keys: optional("TSIG keys, for transfers.", tsigKeys, []),
+  transfers: nullish(
+    "Secondaries: who may transfer zones, and who is told of changes.",
+    transfersTable,
+    {},
+  ),
+} satisfies Record<(typeof dnsServerKeys)[number], v.GenericSchema>;
+
+const serverTable = looseTableSchema(serverEntries);
+
+/** The whole table, for editors. */
+export const dnsSchema = described(
+  "The name server and the record API.",
+  tableSchema({ ...serverEntries, ...dnsEntries }),
+);
 
 /**
  * @param given the table as it was written
@@ -247,13 +303,6 @@ function misspeltFields(record: object): [field: string, guess: string][] {
     const guess = nearest(field, recordFields);
     return guess === null ? [] : [[field, guess]];
   });
-}
-
-/** One text or a list of texts, each of which `test` accepts. */
-function textsThat(input: unknown, test: (text: string) => boolean): readonly string[] | null {
-  const texts: unknown = typeof input === "string" ? [input] : input;
-  if (!Array.isArray(texts) || texts.length === 0) return null;
-  return texts.every((item) => typeof item === "string" && test(item)) ? texts : null;
 }
 
 /** Node's decoder drops characters that are not base64, which would shorten the secret. */

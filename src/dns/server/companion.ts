@@ -20,7 +20,7 @@ export interface CompanionOptions {
   /** Where the worker publishes each change of a zone; `null` without listeners. */
   readonly listeners: { readonly address: string; readonly secret: string } | null;
   /** Called when the process of the worker exists. */
-  readonly onLaunch?: (() => void) | undefined;
+  readonly onLaunch?: () => void;
 }
 
 /** The worker's Durable Object classes, by binding. wrangler.toml declares the same. */
@@ -46,44 +46,31 @@ export function httpsSocketPath(folder: string): string {
   return socketPath(folder, "https");
 }
 
-export class Companion {
-  readonly #runtime: OwnRuntime;
-
-  private constructor(runtime: OwnRuntime) {
-    this.#runtime = runtime;
-  }
-
-  /** Starts the worker, and returns when it answers. */
-  static async start(
-    owner: ZonesOwner,
-    variables: DnsVariables,
-    options: CompanionOptions,
-  ): Promise<Companion> {
-    const { folder } = owner;
-    const socket = socketPath(folder, newRunId());
-    const service = { name: workerService };
-    const runtime = await OwnRuntime.start({
-      folder,
-      config: {
-        services: companionServices(folder, variables, options),
-        sockets: [
-          ...(options.isPublic ? publicSockets(folder) : []),
-          { name: endpoint, path: socket, service: { ...service, entrypoint: endpoint } },
-        ],
-      },
-      onStart(process) {
-        owner.recordRuntime(process);
-        options.onLaunch?.();
-      },
-      onListen: () => publishSocket(socket, apiSocketPath(folder)),
-      onOutput: (line) => console.warn(line),
-    });
-    return new Companion(runtime);
-  }
-
-  async stop(): Promise<void> {
-    await this.#runtime.stop();
-  }
+/** Starts the worker, and returns when it answers. */
+export function startCompanion(
+  owner: ZonesOwner,
+  variables: DnsVariables,
+  options: CompanionOptions,
+): Promise<OwnRuntime> {
+  const { folder } = owner;
+  const socket = socketPath(folder, newRunId());
+  const service = { name: workerService, entrypoint: endpoint };
+  return OwnRuntime.start({
+    folder,
+    config: {
+      services: companionServices(folder, variables, options),
+      sockets: [
+        ...(options.isPublic ? publicSockets(folder) : []),
+        { name: endpoint, path: socket, service },
+      ],
+    },
+    onStart(process) {
+      owner.recordRuntime(process);
+      options.onLaunch?.();
+    },
+    onListen: () => publishSocket(socket, apiSocketPath(folder)),
+    onOutput: (line) => console.warn(line),
+  });
 }
 
 function publicSockets(folder: string) {

@@ -20,14 +20,14 @@ import {
 import type { QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone, ServedZones } from "../answer/served-zones.ts";
-import type { ZoneChange } from "../rules/zone.ts";
 import { hmac, signNow } from "../client/fetch-zone.ts";
 import type { Secondary, TransferConfig } from "../config/dns-table.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
 import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
 import { rewind, type LoggedChange } from "../replication/publication.ts";
+import type { ZoneChange } from "../rules/zone.ts";
 import { requestedSerial, transferOctets } from "../transfer/outgoing.ts";
-import { replayZone, externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
+import { externalQuestions, replayZone, TransferredZone } from "../transfer/transferred-zone.ts";
 import { WireError } from "../wire/bytes.ts";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { classCodes, isLaterSerial, opcodes, rcodes, typeCodes } from "../wire/numbers.ts";

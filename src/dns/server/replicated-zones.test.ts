@@ -4,7 +4,6 @@ import { createServer, request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ServedZones } from "../answer/served-zones.ts";
-import type { ServedRecord, ZoneData } from "../rules/zone.ts";
 import {
   logPath,
   publicationPath,
@@ -14,6 +13,7 @@ import {
 } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import { defaultSettings } from "../rules/zone-settings.ts";
+import type { ServedRecord, ZoneData } from "../rules/zone.ts";
 import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
 
 function record(id: string): ServedRecord {

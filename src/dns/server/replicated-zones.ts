@@ -11,7 +11,6 @@ import { json as readBody, text } from "node:stream/consumers";
 import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
 import { Agent, createServer, request as send } from "../../base/node-http.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
-import type { ZoneChange } from "../rules/zone.ts";
 import type { Observation } from "../fault/observed-queries.ts";
 import type { FaultQuestion } from "../fault/query-fault.ts";
 import {
@@ -22,11 +21,12 @@ import {
   zonesPath,
 } from "../replication/listener-protocol.ts";
 import {
-  type LoggedChange,
   applyPublication,
   zoneIdOf,
+  type LoggedChange,
   type Publication,
 } from "../replication/publication.ts";
+import type { ZoneChange } from "../rules/zone.ts";
 import { isSameSecret } from "../wire/bytes.ts";
 
 interface ReplicatedZonesOptions {

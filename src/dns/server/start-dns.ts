@@ -14,8 +14,8 @@ import {
   type DnsVariables,
 } from "../config/dns-config.ts";
 import type { ProjectDns } from "../config/dns-table.ts";
-import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
-import { Companion, publicSocketPath, type CompanionOptions } from "./companion.ts";
+import { ApiPort, openHttpsPort } from "./api-port.ts";
+import { publicSocketPath, startCompanion, type CompanionOptions } from "./companion.ts";
 import { Listeners } from "./listeners.ts";
 import type { BindOptions, OpenPorts } from "./sockets.ts";
 import {
@@ -87,7 +87,7 @@ export async function startProjectDns(
   const log = options.log ?? console.log;
   for (;;) {
     const owner = await claimZones(zones, { isBrief: false, log });
-    if (owner !== null) return startOwned(owner, () => startAlone(owner, dns, options));
+    if (owner !== null) return describeStart(await startOwned(owner, dns, options), dns, log);
     const record = await findZonesOwner(zones.folder);
     if (record !== null) throw new ZonesTakenError(zones.folder, record);
   }
@@ -109,15 +109,17 @@ export async function startBriefly(zones: Zones, dns: ProjectDns): Promise<Runni
     transfers: { ...dns.transfers, secondaries: [] },
   };
   const options = { port: 0, dnsPort: 0, log: () => {} };
-  return startOwned(owner, () => startServer(owner, brief, options));
+  return startOwned(owner, brief, options);
 }
 
+/** The end of the server is the end of the ownership. */
 async function startOwned(
   owner: ZonesOwner,
-  start: () => Promise<RunningDns>,
-): Promise<RunningDns> {
+  dns: ProjectDns,
+  options: ServerOptions,
+): Promise<RunningServer> {
   try {
-    const server = await start();
+    const server = await startServer(owner, dns, options);
     const stop = (): Promise<void> => server.stop().finally(() => owner.release());
     let stopped: Promise<void> | undefined;
     return { ...server, stop: () => (stopped ??= stop()) };
@@ -127,20 +129,18 @@ async function startOwned(
   }
 }
 
-async function startAlone(
-  owner: ZonesOwner,
-  dns: ProjectDns,
-  options: StartDnsOptions,
-): Promise<RunningDns> {
-  const server = await startServer(owner, dns, options);
+function describeStart(
+  server: RunningServer,
+  { variables }: ProjectDns,
+  log: (text: string) => void,
+): RunningDns {
   const { url, httpsUrl, dnsPort, addresses } = server;
-  const log = options.log ?? console.log;
-  const zones = readDnsConfig(dns.variables).zones.map(({ name }) => name);
+  const zones = readDnsConfig(variables).zones.map(({ name }) => name);
   log(
     [
       `DNS API    ${url}`,
       ...describeHttps(httpsUrl),
-      ...describeCredentials(dns.variables),
+      ...describeCredentials(variables),
       `  zones    ${zones.join(", ") || "none declared"}`,
     ].join("\n"),
   );
@@ -168,7 +168,7 @@ export async function startServer(
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const companion = await Companion.start(owner, variables, {
+    const companion = await startCompanion(owner, variables, {
       isPublic: true,
       listeners,
       onLaunch: options.onLaunch,
@@ -177,9 +177,18 @@ export async function startServer(
     const target = publicSocketPath(owner.folder);
     const apiPort = await ApiPort.open({ host: apiHost, port, target });
     parts.push(() => apiPort.close());
-    const https = await openHttps(owner.folder, config, dns.httpsPort, options);
-    if (https !== null) parts.push(() => https.close());
-    const httpsUrl = https?.url ?? null;
+    let httpsUrl: string | null = null;
+    if (dns.httpsPort !== null) {
+      const https = await openHttpsPort({
+        folder: owner.folder,
+        names: config.httpsNames,
+        host: apiHost,
+        port: options.httpsPort ?? dns.httpsPort,
+        log,
+      });
+      parts.push(() => https.close());
+      httpsUrl = https.url;
+    }
     const origin = `http://${apiHost}:${apiPort.port}`;
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
@@ -200,15 +209,6 @@ export async function startServer(
     await stop();
     throw error;
   }
-}
-
-async function openHttps(
-  folder: string,
-  { httpsNames: names }: DnsConfig,
-  wanted: number | null,
-  { httpsPort: port = wanted ?? 0, log = console.log }: ServerOptions,
-): Promise<HttpsPort | null> {
-  return wanted === null ? null : openHttpsPort({ folder, names, host: apiHost, port, log });
 }
 
 const briefListen = { hosts: [apiHost], hostsOptional: false };

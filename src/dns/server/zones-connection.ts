@@ -13,7 +13,7 @@ import { repeatUntilAnswered } from "../../state/repeat.ts";
 import { Succession } from "../../state/succession.ts";
 import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
 import { requestIdHeader } from "../rules/api-call.ts";
-import { Companion } from "./companion.ts";
+import { startCompanion } from "./companion.ts";
 import {
   apiSocketPath,
   describeOtherTable,
@@ -112,7 +112,7 @@ export function succeedZonesOwner(
   return new Succession({
     folder: zones.folder,
     take: (onHandover) => takeZones(zones, { isBrief: true, onHandover }),
-    start: (owner) => Companion.start(owner, zones.variables, { isPublic: false, listeners: null }),
+    start: (owner) => startCompanion(owner, zones.variables, { isPublic: false, listeners: null }),
     onOwner: (link) => {
       link.requestService();
       const warning = describeOtherTable(zones);

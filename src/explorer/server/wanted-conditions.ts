@@ -1,7 +1,7 @@
 /** Conditions as the page and `--fault` give them, read and checked. */
 import { UserError } from "../../base/user-error.ts";
 import { parseFaultSpec, type ParsedFault } from "../../config/fault-spec.ts";
-import { latencyMillisecondsMax } from "../../config/store-buckets.ts";
+import { latencyMillisecondsMax } from "../../store/config/store-buckets.ts";
 import type { Conditions } from "../api/conditions.ts";
 import { CallError } from "./call.ts";
 

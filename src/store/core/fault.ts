@@ -18,7 +18,7 @@ import {
   type PlainPattern,
   type TextPattern,
 } from "../../base/fault-schedule.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest, unknownWord } from "../../base/nearest.ts";
 import { storeErrorTable, type StoreErrorCode, methodNames } from "./errors.ts";
 import type { Operation, Outcome, Result, ObjectDescription } from "./operations.ts";
 
@@ -120,11 +120,7 @@ export function makeStoreFault(target: FaultTarget, effect: FaultEffect): StoreF
 export function checkFields(target: object, kind: string, known: readonly string[]): void {
   for (const field of Object.keys(target)) {
     if (known.includes(field)) continue;
-    const guess = nearest(field, known);
-    throw new TypeError(
-      `"${field}" is no field of faults.${kind}(). ` +
-        (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`),
-    );
+    throw new TypeError(unknownWord(`field of faults.${kind}()`, field, known));
   }
 }
 

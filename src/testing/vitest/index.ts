@@ -19,11 +19,14 @@ import type { ProvidedContext } from "vitest";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
-import { hasRpc } from "../../config/compatibility.ts";
+import { hasRpc } from "../../store/config/store-buckets.ts";
 import { readConfig, type BucketBinding, type ProjectConfig } from "../../config/read-config.ts";
-import { remotePlace, type ProjectRemote } from "../../config/remotes.ts";
-import { writeTemporaryConfig } from "../../config/temporary-config-file.ts";
-import { bucketOptions, toWranglerTable } from "../../config/wrangler-config.ts";
+import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
+import {
+  writeTemporaryConfig,
+  bucketOptions,
+  toWranglerTable,
+} from "../../config/wrangler-config.ts";
 import type { RemotePlace } from "../../store/remote/remote-options.ts";
 import { controlBinding, dnsBinding, optionsKey, stateBinding } from "../controls.ts";
 import { stateKinds, type StateKind } from "../isolation/state-files.ts";

@@ -17,10 +17,7 @@ export type Body = Record<string, unknown>;
 export type Failure = readonly [code: number, message: string];
 
 export const required = (field: string): Failure => [9100, `${field} is a required field.`];
-export const requiredData = (field: string): Failure => [
-  9101,
-  `${field} is a required data field.`,
-];
+const requiredData = (field: string): Failure => [9101, `${field} is a required data field.`];
 export const range = (field: string, max: number, min = 0): Failure => [
   9406,
   `${field} must be a whole number between ${min} and ${max}.`,
@@ -91,18 +88,20 @@ export function variations(good: Body, changes: readonly (readonly [Body, ...Fai
   }
 }
 
-/** All kinds of invalid numbers. */
-export function numbers(good: Body, field: string, max: number): void {
+/** A valid record with a field of `data` that is missing or has one of the values. */
+export function fields(good: Body, field: string, failure: Failure, ...values: unknown[]): void {
   variations(good, [
     [{ data: { [field]: undefined } }, requiredData(field)],
-    [{ data: { [field]: null } }, requiredData(field)],
-    [{ data: { [field]: -1 } }, range(field, max)],
-    [{ data: { [field]: max + 1 } }, range(field, max)],
-    [{ data: { [field]: 1.5 } }, range(field, max)],
-    [{ data: { [field]: "x" } }, range(field, max)],
-    [{ data: { [field]: "" } }, range(field, max)],
-    [{ data: { [field]: true } }, range(field, max)],
+    ...values.map((value) => [{ data: { [field]: value } }, failure] as const),
   ]);
+}
+
+/** All kinds of invalid numbers. */
+export function numbers(good: Body, max: number, ...names: string[]): void {
+  for (const field of names) {
+    variations(good, [[{ data: { [field]: null } }, requiredData(field)]]);
+    fields(good, field, range(field, max), -1, max + 1, 1.5, "x", "", true);
+  }
 }
 
 /** Sends a body unchanged. */

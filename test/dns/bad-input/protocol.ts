@@ -7,60 +7,34 @@ const oneOf = (field: string, ...values: string[]): Failure => [
   9412,
   `${field} must be one of ${values.join(", ")}.`,
 ];
-on("GET", "/dns_records?page=0", undefined, 400, [
+const upwards = (field: string): Failure => [
   9436,
-  "page must be a whole number from 1 upwards.",
-]);
-on("GET", "/dns_records?per_page=x", undefined, 400, [
-  9436,
-  "per_page must be a whole number from 1 upwards.",
-]);
-on(
-  "GET",
-  "/dns_records?order=id",
-  undefined,
-  400,
-  oneOf("order", "type", "name", "content", "ttl", "proxied"),
-);
-on("GET", "/dns_records?direction=up", undefined, 400, oneOf("direction", "asc", "desc"));
-on(
-  "GET",
-  "/dns_records?match=some&tag_match=none",
-  undefined,
-  400,
-  oneOf("match", "any", "all"),
-  oneOf("tag_match", "any", "all"),
-);
-on("GET", "/dns_records?proxied=maybe", undefined, 400, oneOf("proxied", "true", "false"));
-on("PATCH", "/dns_settings", { flatten_all_cnames: "yes" }, 400, boolean("flatten_all_cnames"));
-on("PATCH", "/dns_settings", { ns_ttl: 1 }, 400, range("ns_ttl", 86_400, 30));
-on("PATCH", "/dns_settings", { soa: 7 }, 400, [9402, "soa must be an object."]);
-on(
-  "PATCH",
-  "/dns_settings",
-  { soa: { retry: 1, mname: "a b" } },
-  400,
-  range("soa.retry", 86_400, 600),
-  host("soa.mname"),
-);
-on(
-  "PATCH",
-  "/dns_settings",
-  { zone_mode: "x" },
-  400,
-  oneOf("zone_mode", "standard", "cdn_only", "dns_only"),
-);
+  `${field} must be a whole number from 1 upwards.`,
+];
+const list = (query: string, ...errors: Failure[]) =>
+  on("GET", `/dns_records?${query}`, undefined, 400, ...errors);
+list("page=0", upwards("page"));
+list("per_page=x", upwards("per_page"));
+list("order=id", oneOf("order", "type", "name", "content", "ttl", "proxied"));
+list("direction=up", oneOf("direction", "asc", "desc"));
+const matches = [oneOf("match", "any", "all"), oneOf("tag_match", "any", "all")];
+list("match=some&tag_match=none", ...matches);
+list("proxied=maybe", oneOf("proxied", "true", "false"));
+const settings = (body: unknown, ...errors: Failure[]) =>
+  on("PATCH", "/dns_settings", body, 400, ...errors);
+settings({ flatten_all_cnames: "yes" }, boolean("flatten_all_cnames"));
+settings({ ns_ttl: 1 }, range("ns_ttl", 86_400, 30));
+settings({ soa: 7 }, [9402, "soa must be an object."]);
+const soa = { retry: 1, mname: "a b" };
+settings({ soa }, range("soa.retry", 86_400, 600), host("soa.mname"));
+settings({ zone_mode: "x" }, oneOf("zone_mode", "standard", "cdn_only", "dns_only"));
 on("PATCH", "/settings/http3", { value: "maybe" }, 400, oneOf("value", "on", "off"));
 on("PATCH", "", { paused: "x" }, 400, boolean("paused"));
 on("PATCH", "", { vanity_name_servers: ["a b"] }, 400, host("vanity_name_servers"));
 on("PUT", "/dns_records", a, 405, [7001, "Method PUT not available for that URI."]);
 on("POST", "/dns_records/export", a, 405, [7001, "Method POST not available for that URI."]);
-for (const path of [
-  "/nothing",
-  "/dns_records/short",
-  "/dns_records/{id}/more",
-  "/settings/unknown",
-]) {
+const unrouted = ["/nothing", "/dns_records/short", "/dns_records/{id}/more", "/settings/unknown"];
+for (const path of unrouted) {
   on("GET", path, undefined, 404, [
     7003,
     `Could not route to /client/v4/zones/{zone}${path}, perhaps your object identifier is invalid?`,
@@ -82,14 +56,9 @@ raw("PUT", "/dns_records/{id}", "text/plain", "{}", 400, contentType);
 raw("PATCH", "/dns_records/{id}", "text/plain", "{}", 400, contentType);
 raw("POST", "/dns_records/batch", "text/plain", "{}", 400, contentType);
 raw("PATCH", "/dns_settings", "text/plain", "{}", 400, contentType);
-raw("POST", "/dns_records", json, `{"comment":"${"x".repeat(5_000_000)}"}`, 413, [
-  9440,
-  "Request body is larger than 4194304 bytes.",
-]);
-raw("POST", "/dns_records/batch", json, " ".repeat(5_000_000), 413, [
-  9440,
-  "Request body is larger than 4194304 bytes.",
-]);
+const large: Failure = [9440, "Request body is larger than 4194304 bytes."];
+raw("POST", "/dns_records", json, `{"comment":"${"x".repeat(5_000_000)}"}`, 413, large);
+raw("POST", "/dns_records/batch", json, " ".repeat(5_000_000), 413, large);
 
 // Zone files.
 const boundary = "multipart/form-data; boundary=x";
@@ -104,15 +73,11 @@ function file(name: string, text_: string, status: number, ...errors: Failure[])
   );
 }
 const line = (number: number, reason: string): Failure => [9446, `Line ${number}: ${reason}.`];
-raw("POST", "/dns_records/import", json, "{}", 400, [
-  9207,
-  "Content-type must be multipart/form-data.",
-]);
-raw("POST", "/dns_records/import", boundary, "nonsense", 400, [
-  9444,
-  "file is a required field of the form.",
-]);
-file("other", "x", 400, [9444, "file is a required field of the form."]);
+const noFile: Failure = [9444, "file is a required field of the form."];
+const notForm: Failure = [9207, "Content-type must be multipart/form-data."];
+raw("POST", "/dns_records/import", json, "{}", 400, notForm);
+raw("POST", "/dns_records/import", boundary, "nonsense", 400, noFile);
+file("other", "x", 400, noFile);
 file("file", "new A 192.0.2.9\n$INCLUDE x", 400, line(2, "$INCLUDE is not allowed"));
 file(
   "file",

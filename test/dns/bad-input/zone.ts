@@ -25,26 +25,13 @@ for (const good of [
 ]) {
   post({ name: "new", ...good, proxied: true }, [9004, "This record type cannot be proxied."]);
 }
-post({ type: "CNAME", name: "new", content: "nothing.example.com", proxied: true }, [
-  9003,
-  "Target nothing.example.com is not allowed for a proxied record.",
-]);
-post({ type: "CNAME", name: "new", content: "text.example.com", proxied: true }, [
-  9003,
-  "Target text.example.com is not allowed for a proxied record.",
-]);
-post({ type: "CNAME", name: "new", content: "new.example.com", proxied: true }, [
-  9007,
-  "Content for CNAME record is invalid.",
-]);
-post({ type: "CNAME", name: "@", content: "EXAMPLE.com." }, [
-  9007,
-  "Content for CNAME record is invalid.",
-]);
-post({ type: "CNAME", name: "new", content: "missing.neighbour.test", proxied: true }, [
-  9003,
-  "Target missing.neighbour.test is not allowed for a proxied record.",
-]);
+const invalid: Failure = [9007, "Content for CNAME record is invalid."];
+for (const target of ["nothing.example.com", "text.example.com", "missing.neighbour.test"]) {
+  const failure: Failure = [9003, `Target ${target} is not allowed for a proxied record.`];
+  post({ type: "CNAME", name: "new", content: target, proxied: true }, failure);
+}
+post({ type: "CNAME", name: "new", content: "new.example.com", proxied: true }, invalid);
+post({ type: "CNAME", name: "@", content: "EXAMPLE.com." }, invalid);
 export const a = { type: "A", name: "new", content: "192.0.2.9" };
 post({ ...a, comment: "x".repeat(101) }, [
   9313,
@@ -52,17 +39,10 @@ post({ ...a, comment: "x".repeat(101) }, [
 ]);
 post({ ...a, comment: 7 }, [9404, "comment must be a string."]);
 post({ ...a, comment: "two\nlines" }, [9434, "comment must not contain control characters."]);
-for (const tags of ["a:b", {}, [1], 7])
-  post({ ...a, tags }, [9405, "tags must be a list of strings."]);
-for (const tag of [
-  "a",
-  ":b",
-  "a b:c",
-  "a:b,c",
-  "cf-proxied:true",
-  `${"x".repeat(33)}:y`,
-  `a:${"x".repeat(101)}`,
-]) {
+for (const given of ["a:b", {}, [1], 7])
+  post({ ...a, tags: given }, [9405, "tags must be a list of strings."]);
+const tags = ["a", ":b", "a b:c", "a:b,c", "cf-proxied:true"];
+for (const tag of [...tags, `${"x".repeat(33)}:y`, `a:${"x".repeat(101)}`]) {
   post({ ...a, tags: [tag] }, [
     9433,
     `Tag ${tag} is invalid: write name:value, name of letters, digits, - and _.`,
@@ -93,6 +73,7 @@ post(
 // Conflicts with existing records.
 const hostTaken: Failure = [81053, "An A, AAAA, or CNAME record with that host already exists."];
 const cnameTaken: Failure = [81054, "A CNAME record with that host already exists."];
+const nsTaken: Failure = [81056, "NS records with that host already exist."];
 post({ type: "A", name: "www", content: "192.0.2.1" }, identical);
 post(
   { type: "A", name: "WWW.example.com.", content: "192.0.2.1", ttl: 300, comment: "x" },
@@ -105,14 +86,8 @@ post({ type: "CNAME", name: "www", content: "x.test" }, hostTaken);
 post({ type: "CNAME", name: "alias", content: "y.test" }, hostTaken);
 post({ type: "A", name: "alias", content: "192.0.2.9" }, cnameTaken);
 post({ type: "AAAA", name: "alias", content: "::9" }, cnameTaken);
-post({ type: "A", name: "delegated", content: "192.0.2.9" }, [
-  81056,
-  "NS records with that host already exist.",
-]);
-post({ type: "TXT", name: "delegated", content: "x" }, [
-  81056,
-  "NS records with that host already exist.",
-]);
+post({ type: "A", name: "delegated", content: "192.0.2.9" }, nsTaken);
+post({ type: "TXT", name: "delegated", content: "x" }, nsTaken);
 post({ type: "NS", name: "www", content: "x.test" }, [
   81055,
   "Records of another type with that host already exist; NS cannot join them.",
@@ -120,44 +95,31 @@ post({ type: "NS", name: "www", content: "x.test" }, [
 
 // Existing and absent records.
 const nowhere = "/dns_records/00000000000000000000000000000000";
-on("GET", nowhere, undefined, 404, missing);
-on("DELETE", nowhere, undefined, 404, missing);
+for (const method of ["GET", "DELETE"]) on(method, nowhere, undefined, 404, missing);
 on("PUT", nowhere, a, 404, missing);
 on("PATCH", nowhere, {}, 404, missing);
-on("PUT", "/dns_records/{id}", {}, 400, required("type"), required("name"));
-on("PUT", "/dns_records/{id}", { type: "A", name: "www" }, 400, required("content"));
-on("PUT", "/dns_records/{id}", { type: "A", name: "alias", content: "192.0.2.9" }, 400, cnameTaken);
-on("PATCH", "/dns_records/{id}", { content: "x" }, 400, ipv4);
-on("PATCH", "/dns_records/{id}", { ttl: 2 }, 400, ttlInvalid);
-on("PATCH", "/dns_records/{id}", { name: "alias" }, 400, cnameTaken);
-on("PATCH", "/dns_records/{id}", { type: "MX" }, 400, required("priority"), required("content"));
-on("PATCH", "/dns_records/{id}", { content: "192.0.2.2" }, 400, identical);
-on("PATCH", "/dns_records/{id}", { content: null }, 400, required("content"));
+const record = "/dns_records/{id}";
+on("PUT", record, {}, 400, required("type"), required("name"));
+on("PUT", record, { type: "A", name: "www" }, 400, required("content"));
+on("PUT", record, { type: "A", name: "alias", content: "192.0.2.9" }, 400, cnameTaken);
+on("PATCH", record, { content: "x" }, 400, ipv4);
+on("PATCH", record, { ttl: 2 }, 400, ttlInvalid);
+on("PATCH", record, { name: "alias" }, 400, cnameTaken);
+on("PATCH", record, { type: "MX" }, 400, required("priority"), required("content"));
+on("PATCH", record, { content: "192.0.2.2" }, 400, identical);
+on("PATCH", record, { content: null }, 400, required("content"));
 
 // Batches.
-const noOperations: Failure = [
-  9443,
-  "A batch needs at least one of deletes, patches, puts and posts.",
-];
-on("POST", "/dns_records/batch", {}, 400, noOperations);
-on("POST", "/dns_records/batch", { posts: [] }, 400, noOperations);
-on("POST", "/dns_records/batch", { posts: {} }, 400, [9405, "posts must be a list of objects."]);
-on("POST", "/dns_records/batch", { deletes: ["x"] }, 400, [
-  9405,
-  "deletes must be a list of objects.",
-]);
-for (const list of ["deletes", "patches", "puts"])
-  on("POST", "/dns_records/batch", { [list]: [{}] }, 400, required("id"));
-on(
-  "POST",
-  "/dns_records/batch",
-  { deletes: [{ id: "{id}" }, { id: "0".repeat(32) }] },
-  404,
-  missing,
-);
-on("POST", "/dns_records/batch", { posts: [a, { ...a, content: "x" }] }, 400, ipv4);
-on("POST", "/dns_records/batch", { posts: [a, a] }, 400, identical);
-on("POST", "/dns_records/batch", { posts: Array.from({ length: 3501 }, () => ({})) }, 400, [
-  9442,
-  "A batch holds at most 3500 operations.",
-]);
+const batch = (body: unknown, ...errors: Failure[]) =>
+  on("POST", "/dns_records/batch", body, errors[0] === missing ? 404 : 400, ...errors);
+const empty: Failure = [9443, "A batch needs at least one of deletes, patches, puts and posts."];
+batch({}, empty);
+batch({ posts: [] }, empty);
+batch({ posts: {} }, [9405, "posts must be a list of objects."]);
+batch({ deletes: ["x"] }, [9405, "deletes must be a list of objects."]);
+for (const list of ["deletes", "patches", "puts"]) batch({ [list]: [{}] }, required("id"));
+batch({ deletes: [{ id: "{id}" }, { id: "0".repeat(32) }] }, missing);
+batch({ posts: [a, { ...a, content: "x" }] }, ipv4);
+batch({ posts: [a, a] }, identical);
+const many = Array.from({ length: 3501 }, () => ({}));
+batch({ posts: many }, [9442, "A batch holds at most 3500 operations."]);

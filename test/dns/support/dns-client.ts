@@ -145,7 +145,8 @@ export class DohClient extends MatchingClient {
   }
 
   override async raw(query: Uint8Array): Promise<Buffer> {
-    const headers = { "content-type": "application/dns-message" };
+    // workerd closes a connection that was idle for 5 s, perhaps while a request is on its way.
+    const headers = { "content-type": "application/dns-message", connection: "close" };
     const body = new Uint8Array(query);
     const response = await fetch(this.#url, { method: "POST", headers, body });
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);

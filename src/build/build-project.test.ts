@@ -1,5 +1,20 @@
 import { expect, it } from "vitest";
-import { objectClasses } from "./durable-objects.ts";
+import { assumedFeatures, objectClasses } from "./build-project.ts";
+
+it("assumedFeatures() has no feature whose lack is accepted", () => {
+  expect(assumedFeatures([])).toEqual({
+    putIfMatch: "quoted",
+    putIfNoneMatch: true,
+    conditionalComplete: true,
+    conditionalDelete: true,
+  });
+  expect(assumedFeatures(["conditional-put", "conditional-delete"])).toEqual({
+    putIfMatch: null,
+    putIfNoneMatch: false,
+    conditionalComplete: true,
+    conditionalDelete: false,
+  });
+});
 
 it("objectClasses() follows the migrations", () => {
   expect(objectClasses(undefined)).toEqual([]);

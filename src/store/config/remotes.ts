@@ -4,22 +4,16 @@
  * Keys come from the environment, from `.dev.vars`, or from the table, in this order. A remote that no
  * bucket uses needs no keys.
  */
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { nearest } from "../base/nearest.ts";
-import { UserError } from "../base/user-error.ts";
-import {
-  remoteGaps,
-  type RemoteGap,
-  remoteVariables,
-  type RemoteCredentials,
-  type RemotePlace,
-} from "../store/remote/remote-options.ts";
-import { keepCredentials, keptCredentials } from "./remote-credentials.ts";
+import { nearest } from "../../base/nearest.ts";
 import {
   anyTableSchema,
-  isTable,
+  described,
   listSchema,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
   textMatchingSchema,
@@ -27,7 +21,16 @@ import {
   type Path,
   type ReportMistake,
   type Table,
-} from "../base/schema.ts";
+} from "../../base/schema.ts";
+import { UserError } from "../../base/user-error.ts";
+import {
+  remoteGaps,
+  remoteVariables,
+  type RemoteAccess,
+  type RemoteCredentials,
+  type RemoteGap,
+  type RemotePlace,
+} from "../remote/remote-options.ts";
 
 /** The S3 service of a bucket. */
 export interface ProjectRemote {
@@ -67,25 +70,38 @@ const prefix = textSchema(
   `must be text of at most ${prefixBytesMax} bytes`,
 );
 
+const variablesHint = (name: string): string =>
+  `Better: LEDGE_REMOTE_NAME_${name} in .dev.vars or the environment.`;
+
 const remoteEntries = {
-  endpoint,
-  region: v.optional(
+  endpoint: described("The URL of the service without a path: https://s3.example.net.", endpoint),
+  region: optional(
+    "The region that signatures name.",
     textMatchingSchema(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of a region, as in "us-east-1"'),
     regionDefault,
   ),
-  access_key_id: v.optional(key),
-  secret_access_key: v.optional(key),
-  prefix: v.optional(prefix, ""),
-  accept: v.optional(listSchema(oneOfSchema<RemoteGap>(remoteGaps)), []),
+  access_key_id: optional(`The id of the keys. ${variablesHint("ACCESS_KEY_ID")}`, key),
+  secret_access_key: optional(`The secret of the keys. ${variablesHint("SECRET_ACCESS_KEY")}`, key),
+  prefix: optional("Begins each key of the service's bucket.", prefix, ""),
+  accept: optional(
+    "What the service may lack: the start does not fail then.",
+    listSchema(oneOfSchema<RemoteGap>(remoteGaps)),
+    [],
+  ),
 };
-export const remoteKeys: readonly string[] = Object.keys(remoteEntries);
 const examples = { endpoint: "https://s3.example.net" };
 const remoteTable = tableSchema(remoteEntries, examples);
+
+/** For editors. `ProjectRemotes` checks each table by itself. */
+export const remotesSchema = described(
+  "S3 services, by the names that buckets give in `remote`.",
+  v.record(v.string(), remoteTable),
+);
 
 /** The `remote` option of a binding of the plugin: the table, its name, and the keys or their reference. */
 const optionTable = tableSchema(
   {
-    name: textSchema(checkName, nameProblem),
+    name: textMatchingSchema(namePattern, nameProblem),
     ...remoteEntries,
     session_token: v.optional(key),
     credentials: v.optional(v.string("must be text")),
@@ -96,10 +112,9 @@ export const remoteOptionSchema = v.pipe(
   optionTable,
   v.rawTransform(({ dataset, addIssue, NEVER }): ProjectRemote => {
     const { name, credentials: reference, ...given } = dataset.value;
-    const known = reference === undefined ? undefined : keptCredentials(reference);
+    const known = reference === undefined ? undefined : keptCredentials().get(reference);
     const { session_token: sessionToken } = given;
-    const own = { ...given, ...(sessionToken !== undefined && { sessionToken }) };
-    const credentials = known ?? findCredentials(name, own, process.env);
+    const credentials = known ?? findCredentials(name, { ...given, sessionToken }, process.env);
     if (credentials !== null) return remoteOf(name, given, credentials);
     addIssue({ message: missingKeys(name, given, process.env, "the environment") });
     return NEVER;
@@ -121,62 +136,58 @@ export function remotePlace(
 
 const noCredentials: RemoteCredentials = { accessKeyId: "", secretAccessKey: "" };
 
-/** The remotes of a project, from which buckets take theirs. */
-export class ProjectRemotes {
-  readonly #tables = new Map<string, v.InferOutput<typeof remoteTable> | null>();
-  readonly #secrets: Secrets;
-  readonly #report: ReportMistake;
-  readonly #keysOptional: boolean;
-  readonly #withoutKeys = new Set<string>();
+/**
+ * Finds the remote that a bucket names.
+ *
+ * @param path of the name, for mistakes
+ * @returns `undefined` after a mistake
+ */
+export type FindRemote = (name: string, path: Path) => ProjectRemote | undefined;
 
-  /** @param secrets `.dev.vars` and the environment */
-  constructor(
-    { remotes: given = {} }: Table,
-    secrets: Secrets,
-    { report, keysOptional }: { readonly report: ReportMistake; readonly keysOptional: boolean },
-  ) {
-    this.#secrets = secrets;
-    this.#keysOptional = keysOptional;
-    this.#report = report;
-    const tables = parseValue(anyTableSchema, given, ["remotes"], report) ?? {};
-    for (const [name, table] of Object.entries(tables)) {
-      const path = ["remotes", name];
-      if (!namePattern.test(name)) report(path, nameProblem(name));
-      this.#tables.set(name, parseValue(remoteTable, table, path, report));
-    }
-    if (!isTable(given)) this.#tables.clear();
+/**
+ * The remotes of a project, from which buckets take theirs.
+ *
+ * @param given the value of `remotes`
+ * @param secrets `.dev.vars` and the environment
+ */
+export function readRemotes(
+  given: unknown,
+  secrets: Secrets,
+  { report, keysOptional }: { readonly report: ReportMistake; readonly keysOptional: boolean },
+): FindRemote {
+  const tables = new Map<string, v.InferOutput<typeof remoteTable> | null>();
+  const withoutKeys = new Set<string>();
+  const entries = parseValue(anyTableSchema, given, ["remotes"], report) ?? {};
+  for (const [name, table] of Object.entries(entries)) {
+    const path = ["remotes", name];
+    if (!namePattern.test(name)) report(path, nameProblem(name));
+    tables.set(name, parseValue(remoteTable, table, path, report));
   }
-
-  /**
-   * @param path of the name, for mistakes
-   * @returns `undefined` after a mistake
-   */
-  find(name: string, path: Path): ProjectRemote | undefined {
-    const table = this.#tables.get(name);
-    if (table === undefined) this.#report(path, this.#unknown(name));
+  return (name, path) => {
+    const table = tables.get(name);
+    if (table === undefined) report(path, unknownRemote(name, [...tables.keys()]));
     if (table === undefined || table === null) return undefined;
-    const credentials = findCredentials(name, table, this.#secrets);
+    const credentials = findCredentials(name, table, secrets);
     if (credentials !== null) return remoteOf(name, table, credentials);
-    if (this.#keysOptional) return remoteOf(name, table, noCredentials);
-    if (!this.#withoutKeys.has(name)) {
-      const problem = missingKeys(name, table, this.#secrets, ".dev.vars or in the environment");
-      this.#report(["remotes", name], problem);
+    if (keysOptional) return remoteOf(name, table, noCredentials);
+    if (!withoutKeys.has(name)) {
+      const problem = missingKeys(name, table, secrets, ".dev.vars or in the environment");
+      report(["remotes", name], problem);
     }
-    this.#withoutKeys.add(name);
+    withoutKeys.add(name);
     return undefined;
-  }
+  };
+}
 
-  #unknown(name: string): string {
-    const known = [...this.#tables.keys()];
-    if (known.length === 0) {
-      return `names the remote ${JSON.stringify(name)}, and the file has no remotes. Add [remotes.${name}] with an endpoint`;
-    }
-    const guess = nearest(name, known);
-    return (
-      `names the remote ${JSON.stringify(name)}, which does not exist` +
-      (guess === null ? `; known are ${known.join(", ")}` : `; did you mean "${guess}"?`)
-    );
+function unknownRemote(name: string, known: readonly string[]): string {
+  if (known.length === 0) {
+    return `names the remote ${JSON.stringify(name)}, and the file has no remotes. Add [remotes.${name}] with an endpoint`;
   }
+  const guess = nearest(name, known);
+  return (
+    `names the remote ${JSON.stringify(name)}, which does not exist` +
+    (guess === null ? `; known are ${known.join(", ")}` : `; did you mean "${guess}"?`)
+  );
 }
 
 interface GivenKeys {
@@ -196,7 +207,7 @@ function findCredentials(
 ): RemoteCredentials | null {
   const { accessKeyId, secretAccessKey, sessionToken } = findKeys(name, given, secrets);
   if (accessKeyId === undefined || secretAccessKey === undefined) return null;
-  return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+  return { accessKeyId, secretAccessKey, sessionToken };
 }
 
 function findKeys(name: string, given: GivenKeys, secrets: Secrets) {
@@ -246,10 +257,51 @@ function parseEndpoint(given: string): string | null {
   return isOrigin ? url.origin : null;
 }
 
-function checkName(name: string): string | null {
-  return namePattern.test(name) ? name : null;
-}
-
 function nameProblem(name: string): string {
   return `${JSON.stringify(name)} is not the name of a remote. Use letters, digits, "-" and "_"`;
+}
+
+/**
+ * Keys of S3 services on their way to the plugin.
+ *
+ * The options of a binding can stand in a file, which wrangler reads. So the options have a reference in
+ * the place of keys, and the keys stay in the memory of this process. Other keys have another reference:
+ * a runtime with changed options starts again.
+ *
+ * The commands and the plugin can be loaded from different files, so the map is a property of the global
+ * object.
+ */
+const mapKey = Symbol.for("ledge:remote-credentials");
+
+function keptCredentials(): Map<string, RemoteCredentials> {
+  const global = globalThis as { [mapKey]?: Map<string, RemoteCredentials> };
+  return (global[mapKey] ??= new Map());
+}
+
+/** Returns the reference of these keys in this process. */
+function keepCredentials(credentials: RemoteCredentials): string {
+  for (const [reference, known] of keptCredentials()) {
+    if (isDeepStrictEqual(known, credentials)) return reference;
+  }
+  const reference = randomUUID();
+  keptCredentials().set(reference, credentials);
+  return reference;
+}
+
+/** The buckets of a project that are on an S3 service, by the names that the project uses. */
+export function usedRemotes(
+  buckets: readonly {
+    readonly bucketName: string;
+    readonly previewBucketName?: string;
+    readonly remote?: ProjectRemote;
+  }[],
+): Map<string, RemoteAccess> {
+  const remotes = new Map<string, RemoteAccess>();
+  for (const { bucketName, previewBucketName, remote } of buckets) {
+    if (remote === undefined) continue;
+    const name = previewBucketName ?? bucketName;
+    const { credentials, accept } = remote;
+    remotes.set(name, { ...remotePlace(remote, name), credentials, accept });
+  }
+  return remotes;
 }

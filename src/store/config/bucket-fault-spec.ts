@@ -20,19 +20,19 @@
  *     put:photos/a:10001:10001     the key "a:10001", error 10001
  *     put:photos/a:times=2:drop    the key "a:times=2", a lost connection
  */
-import { toMilliseconds } from "../base/format.ts";
-import { nearest } from "../base/nearest.ts";
-import { storeErrorTable } from "../store/core/errors.ts";
+import { toMilliseconds } from "../../base/format.ts";
+import { nearest, unknownWord } from "../../base/nearest.ts";
+import { storeErrorTable } from "../core/errors.ts";
 import {
   callMethods,
-  type CallMethod,
   failEffect,
   makeStoreFault,
   slowEffect,
+  type CallMethod,
   type FaultEffect,
   type FaultTarget,
   type StoreFault,
-} from "../store/core/fault.ts";
+} from "../core/fault.ts";
 import { latencyMillisecondsMax } from "./store-buckets.ts";
 
 /** A fault as its text says it. */
@@ -198,7 +198,7 @@ function readPlace(text: string): { bucket?: string; key?: string } {
       `"${bucket}" is no name of a bucket: give one name, or * for all buckets.`,
     );
   }
-  return { ...(bucket !== "*" && { bucket }), ...(key !== undefined && { key }) };
+  return { bucket: bucket === "*" ? undefined : bucket, key };
 }
 
 function readOptions(
@@ -235,13 +235,5 @@ function requireGet(method: readonly CallMethod[] | undefined): void {
   if (method === undefined || method.includes("get")) return;
   throw new BucketFaultError(
     `"drop" with a number of bytes is for the body of a get, and ${method.join(", ")} has none.`,
-  );
-}
-
-function unknownWord(what: string, word: string, known: readonly string[]): string {
-  const guess = nearest(word, known);
-  return (
-    `"${word}" is no ${what}. ` +
-    (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`)
   );
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callMethods, type CallMethod, failEffect } from "../store/core/fault.ts";
+import { callMethods, failEffect, type CallMethod } from "../core/fault.ts";
 import {
   BucketFaultError,
   formatBucketFault,

@@ -1,13 +1,14 @@
 /** `[s3]` of the configuration file: the server of the S3-compatible API. */
 import * as v from "valibot";
 import { hostName } from "../base/host-rule.ts";
-import { isPort } from "../base/ports.ts";
-import { UserError } from "../base/user-error.ts";
+import { isPort, portMax } from "../base/ports.ts";
 import {
+  described,
   describeMistake,
   integerSchema,
   listSchema,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
   textMatchingSchema,
@@ -16,6 +17,7 @@ import {
   type ReportMistake,
   type Table,
 } from "../base/schema.ts";
+import { UserError } from "../base/user-error.ts";
 
 export interface ProjectS3 {
   /** `undefined`: 8789, or the next free port. */
@@ -54,41 +56,55 @@ const host = textSchema(
 const texts = listSchema(v.string("must be text"));
 const daySeconds = 86_400;
 
-const corsEntries = {
-  bucket: v.optional(v.string("must be text")),
-  allowed_origins: listSchema(
-    textMatchingSchema(/^[^*]*\*?[^*]*$/, 'must be an origin with at most one "*"'),
-  ),
-  allowed_methods: listSchema(oneOfSchema(["GET", "HEAD", "PUT", "POST", "DELETE"])),
-  allowed_headers: v.optional(texts, []),
-  expose_headers: v.optional(texts, []),
-  max_age_seconds: v.optional(integerSchema(0, daySeconds)),
-};
-export const corsKeys: readonly string[] = Object.keys(corsEntries);
+const corsRule = tableSchema(
+  {
+    bucket: optional("The name of a bucket; without it, every bucket.", v.string("must be text")),
+    allowed_origins: described(
+      'Origins, with at most one "*" each.',
+      listSchema(textMatchingSchema(/^[^*]*\*?[^*]*$/, 'must be an origin with at most one "*"')),
+    ),
+    allowed_methods: described(
+      "Methods.",
+      listSchema(oneOfSchema(["GET", "HEAD", "PUT", "POST", "DELETE"])),
+    ),
+    allowed_headers: optional("Headers that a request may have.", texts, []),
+    expose_headers: optional("Headers of the response that a page may read.", texts, []),
+    max_age_seconds: optional(
+      "How long a browser keeps the answer to a preflight.",
+      integerSchema(0, daySeconds),
+    ),
+  },
+  { allowed_origins: '["http://localhost:3000"]', allowed_methods: '["GET"]' },
+);
 
-const s3Entries = {
-  port: v.optional(
-    valueSchema(
-      (input) => (isPort(input) ? input : null),
-      "must be a port, 0 to 65535; 0 takes any free port",
+export const s3Schema = described(
+  "The S3-compatible API of the buckets.",
+  tableSchema({
+    port: optional(
+      "The port; 0 is any free port.",
+      valueSchema(
+        (input) => (isPort(input) ? input : null),
+        "must be a port, 0 to 65535; 0 takes any free port",
+        { type: "integer", minimum: 0, maximum: portMax, default: 8789 },
+      ),
     ),
-  ),
-  access_key_id: v.optional(accessKeyId),
-  secret_access_key: v.optional(secretAccessKey),
-  hosts: v.optional(listSchema(host), []),
-  cors: v.optional(
-    listSchema(
-      tableSchema(corsEntries, {
-        allowed_origins: '["http://localhost:3000"]',
-        allowed_methods: '["GET"]',
-      }),
-      "must be a list: write [[s3.cors]], or a JSON array",
+    access_key_id: optional(
+      "The id of the credentials. Default: a pair that is made for the state.",
+      accessKeyId,
     ),
-    [],
-  ),
-};
-export const s3Keys: readonly string[] = Object.keys(s3Entries);
-const s3Table = tableSchema(s3Entries);
+    secret_access_key: optional("The secret of the credentials.", secretAccessKey),
+    hosts: optional(
+      "Names besides loopback under which the API may be called.",
+      listSchema(host),
+      [],
+    ),
+    cors: optional(
+      "Rules for pages of other origins, until a request puts others.",
+      listSchema(corsRule, "must be a list: write [[s3.cors]], or a JSON array"),
+      [],
+    ),
+  }),
+);
 
 /**
  * @param secrets `.dev.vars`: S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY replace the keys of the table,
@@ -99,7 +115,7 @@ export function readS3(
   secrets: Readonly<Record<string, string>>,
   report: ReportMistake,
 ): ProjectS3 {
-  const parsed = parseValue(s3Table, given, ["s3"], report);
+  const parsed = parseValue(s3Schema, given, ["s3"], report);
   if (parsed === null) return { hosts: [], cors: [] };
   const { port, hosts, cors } = parsed;
   const id = secret(secrets, "S3_ACCESS_KEY_ID", accessKeyId) ?? parsed.access_key_id;
@@ -109,19 +125,17 @@ export function readS3(
     report(["s3"], `needs ${missing} too: credentials are a pair.`);
   }
   return {
-    ...(port !== undefined && { port }),
-    ...(id !== undefined &&
-      key !== undefined && {
-        credentials: { accessKeyId: id, secretAccessKey: key },
-      }),
+    port,
+    credentials:
+      id !== undefined && key !== undefined ? { accessKeyId: id, secretAccessKey: key } : undefined,
     hosts,
     cors: cors.map((rule) => ({
-      ...(rule.bucket !== undefined && { bucket: rule.bucket }),
+      bucket: rule.bucket,
       allowedOrigins: rule.allowed_origins,
       allowedMethods: rule.allowed_methods,
       allowedHeaders: rule.allowed_headers,
       exposeHeaders: rule.expose_headers,
-      ...(rule.max_age_seconds !== undefined && { maxAgeSeconds: rule.max_age_seconds }),
+      maxAgeSeconds: rule.max_age_seconds,
     })),
   };
 }

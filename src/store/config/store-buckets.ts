@@ -3,24 +3,25 @@
  * serves, which are made from those entries or written by hand.
  */
 import * as v from "valibot";
-import { UserError } from "../base/user-error.ts";
-import type { StorageClass } from "../store/core/operations.ts";
-import type { BindingNames } from "./binding-names.ts";
-import { remoteOptionSchema, type ProjectRemote, type ProjectRemotes } from "./remotes.ts";
 import {
   booleanSchema,
+  described,
   describeMistake,
   identifierSchema,
   integerSchema,
   isTable,
   listSchema,
   oneOfSchema,
+  optional,
   parseValue,
   tableSchema,
+  textMatchingSchema,
   textSchema,
   type ReportMistake,
-  type Table,
-} from "../base/schema.ts";
+} from "../../base/schema.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { BucketSettings, StorageClass } from "../core/operations.ts";
+import { remoteOptionSchema, type FindRemote, type ProjectRemote } from "./remotes.ts";
 
 export interface BucketBinding {
   readonly binding: string;
@@ -39,24 +40,16 @@ export interface BucketBinding {
   readonly remote?: ProjectRemote;
 }
 
-export interface BucketOptions {
-  readonly bucketName: string;
+/** The options of a binding that the plugin serves. */
+export interface BucketOptions extends Omit<BucketBinding, "binding" | "previewBucketName"> {
   readonly storageClass: StorageClass;
   /** Replaces the date of the script, for this binding. */
   readonly compatibilityDate?: string;
   readonly compatibilityFlags?: readonly string[];
   /** The delay of each operation, to simulate a remote store. */
   readonly latencyMilliseconds?: number;
-  /** Whether reads verify files by their hash. */
-  readonly verifyReads?: boolean;
-  /** Whether listed prefixes end with the delimiter. Replaces the script's compatibility flag. */
-  readonly listTrailingDelimiter?: boolean;
-  /** Whether requests without a signature may read objects by the S3-compatible API. */
-  readonly public?: boolean;
   /** Whether the calls of the script are spans of its trace: a dev server with an explorer sets this. */
   readonly observed?: boolean;
-  /** The S3 service that has the bucket. Without it, the bucket is in the state folder. */
-  readonly remote?: ProjectRemote;
 }
 
 /** A longer delay is a slip: no caller waits for so long. */
@@ -66,52 +59,77 @@ export const latencyMillisecondsMax = 60_000;
  * A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed.
  * Deviation: the deployed service takes 3 to 63 lower-case letters, digits and hyphens.
  */
-export const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 export function isBucketName(name: string): boolean {
   return bucketNamePattern.test(name);
 }
 
-const bucketName = textSchema(
-  (name) => (isBucketName(name) ? name : null),
+const bucketName = textMatchingSchema(
+  bucketNamePattern,
   (name) =>
     `${JSON.stringify(name)} is not a valid bucket name. Use 1 to 63 letters, digits, ".", "_" ` +
     'and "-", beginning and ending with a letter or a digit',
 );
 const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
-const date = textSchema(
+const compatibilityDate = textSchema(
   (day) => (/^\d{4}-\d{2}-\d{2}$/.test(day) && Date.parse(day) > 0 ? day : null),
   "must be a date in the form YYYY-MM-DD",
 );
+const optionalFlag = (description: string) =>
+  v.optional(described(description, booleanSchema, { default: false }));
 
-const bucketEntries = {
-  binding: identifierSchema,
-  bucket_name: bucketName,
-  preview_bucket_name: v.optional(bucketName),
-  storage_class: v.optional(storageClass),
-  verify_reads: v.optional(booleanSchema),
-  list_trailing_delimiter: v.optional(booleanSchema),
-  public: v.optional(booleanSchema),
-  remote: v.optional(v.string('must be the NAME of a table [remotes.NAME], as in "cluster"')),
+/** Keys that an entry of the list and the options of the plugin share. */
+const commonEntries = {
+  verify_reads: optionalFlag("Reads verify files by their hash."),
+  list_trailing_delimiter: optionalFlag(
+    'Listed prefixes end with the delimiter, as in the deployed service: "trips/". The default is true ' +
+      "for a binding that is also in r2_buckets.",
+  ),
+  public: optionalFlag("Requests without a signature may read objects by the S3-compatible API."),
 };
 
-export const bucketKeys: readonly string[] = Object.keys(bucketEntries);
-
-const buckets = listSchema(
-  tableSchema(bucketEntries, { binding: "PHOTOS", bucket_name: "photos" }),
-  "must be a list: write [[store_buckets]], or a JSON array",
+export const bucketsSchema = described(
+  "Buckets of the store. A binding may also stand in r2_buckets: the store serves it locally, and a " +
+    "deploy sees the other.",
+  listSchema(
+    tableSchema(
+      {
+        binding: described(
+          "The name in env: env.PHOTOS. A JavaScript identifier.",
+          identifierSchema,
+        ),
+        bucket_name: described("The name of the bucket.", bucketName),
+        preview_bucket_name: optional(
+          "The bucket for ledge dev, tests and getPlatformProxy(), in place of bucket_name.",
+          bucketName,
+        ),
+        storage_class: v.optional(
+          described("The class of objects that are stored without one.", storageClass, {
+            default: "Standard",
+          }),
+        ),
+        ...commonEntries,
+        remote: optional(
+          "The NAME of a table [remotes.NAME]: the S3 service that has the bucket. Without it, the " +
+            "bucket is in the state folder.",
+          v.string('must be the NAME of a table [remotes.NAME], as in "cluster"'),
+        ),
+      },
+      { binding: "PHOTOS", bucket_name: "photos" },
+    ),
+    "must be a list: write [[store_buckets]], or a JSON array",
+  ),
 );
 
 const optionsTable = tableSchema(
   {
     bucket_name: bucketName,
     storage_class: v.optional(storageClass, "Standard"),
-    compatibility_date: v.optional(date),
+    compatibility_date: v.optional(compatibilityDate),
     compatibility_flags: v.optional(listSchema(v.string("must be text"))),
     latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
-    verify_reads: v.optional(booleanSchema),
-    list_trailing_delimiter: v.optional(booleanSchema),
-    public: v.optional(booleanSchema),
+    ...commonEntries,
     observed: v.optional(booleanSchema),
     remote: v.optional(remoteOptionSchema),
   },
@@ -119,63 +137,45 @@ const optionsTable = tableSchema(
 );
 
 /**
- * @param table the table of the environment
- * @param names the names in the environment's `env`; the names of the buckets are added
+ * @param given the value of `store_buckets`
  * @param deployed the bindings that are also in `r2_buckets`: a script sees the listings of the
  *   deployed service unless the bucket says otherwise
- * @param remotes the S3 services that buckets can name
+ * @param findRemote finds the S3 services that buckets can name
  * @returns the buckets; an empty list after a mistake
  */
 export function readBuckets(
-  { store_buckets: given = [] }: Table,
-  names: BindingNames,
+  given: unknown,
   deployed: ReadonlySet<string>,
-  remotes: ProjectRemotes,
+  findRemote: FindRemote,
   report: ReportMistake,
 ): BucketBinding[] {
-  const parsed = parseValue(buckets, given, ["store_buckets"], report);
-  const entries: unknown[] = Array.isArray(given) ? given : [];
-  for (const [index, entry] of entries.entries()) {
-    if (isTable(entry)) names.claim(entry["binding"], ["store_buckets", index, "binding"], report);
-  }
-  reportTwoPlaces(parsed ?? [], report);
-  return (parsed ?? []).map((bucket, index) => {
+  const entries = parseValue(bucketsSchema, given, ["store_buckets"], report) ?? [];
+  reportTwoPlaces(entries, report);
+  return entries.map((bucket, index) => {
     const path = ["store_buckets", index];
-    const remote =
-      bucket.remote === undefined ? undefined : remotes.find(bucket.remote, [...path, "remote"]);
     if (bucket.remote !== undefined && bucket.verify_reads === true) {
       report([...path, "verify_reads"], verifyReadsProblem);
     }
-    const { binding, preview_bucket_name: preview, storage_class: ownClass } = bucket;
-    const { verify_reads: verifyReads, list_trailing_delimiter: ownDelimiter } = bucket;
-    const listTrailingDelimiter = ownDelimiter ?? (deployed.has(binding) ? true : undefined);
+    const { binding, list_trailing_delimiter: ownDelimiter, remote } = bucket;
     return {
       binding,
       bucketName: bucket.bucket_name,
-      ...(preview !== undefined && { previewBucketName: preview }),
-      ...(ownClass !== undefined && { storageClass: ownClass }),
-      ...(verifyReads !== undefined && { verifyReads }),
-      ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
-      ...(bucket.public !== undefined && { public: bucket.public }),
-      ...(remote !== undefined && { remote }),
+      previewBucketName: bucket.preview_bucket_name,
+      storageClass: bucket.storage_class,
+      verifyReads: bucket.verify_reads,
+      listTrailingDelimiter: ownDelimiter ?? (deployed.has(binding) ? true : undefined),
+      public: bucket.public,
+      remote: remote === undefined ? undefined : findRemote(remote, [...path, "remote"]),
     };
   });
 }
 
 /** Commands, the explorer and the S3-compatible API find a bucket by its name, so a name has one place. */
 function reportTwoPlaces(
-  entries: readonly {
-    readonly binding: string;
-    readonly bucket_name: string;
-    readonly preview_bucket_name?: string | undefined;
-    readonly remote?: string | undefined;
-  }[],
+  entries: v.InferOutput<typeof bucketsSchema>,
   report: ReportMistake,
 ): void {
-  const first = new Map<
-    string,
-    { readonly binding: string; readonly remote?: string | undefined }
-  >();
+  const first = new Map<string, (typeof entries)[number]>();
   for (const [index, entry] of entries.entries()) {
     const key = entry.preview_bucket_name === undefined ? "bucket_name" : "preview_bucket_name";
     const name = entry.preview_bucket_name ?? entry.bucket_name;
@@ -222,29 +222,66 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     problems.push(`${subject} ${describeMistake({ path, problem })}`);
   });
   if (parsed === null) throw new UserError(problems.join("\n"));
-  const {
-    compatibility_date: compatibilityDate,
-    compatibility_flags: compatibilityFlags,
-    latency_milliseconds: latencyMilliseconds,
-    verify_reads: verifyReads,
-    list_trailing_delimiter: listTrailingDelimiter,
-    public: isPublic,
-    observed,
-    remote,
-  } = parsed;
+  const { remote, verify_reads: verifyReads } = parsed;
   if (remote !== undefined && verifyReads === true) {
     throw new UserError(`${subject} verify_reads ${verifyReadsProblem}.`);
   }
   return {
     bucketName: parsed.bucket_name,
     storageClass: parsed.storage_class,
-    ...(compatibilityDate !== undefined && { compatibilityDate }),
-    ...(compatibilityFlags !== undefined && { compatibilityFlags }),
-    ...(latencyMilliseconds !== undefined && { latencyMilliseconds }),
-    ...(verifyReads !== undefined && { verifyReads }),
-    ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
-    ...(isPublic !== undefined && { public: isPublic }),
-    ...(observed !== undefined && { observed }),
-    ...(remote !== undefined && { remote }),
+    compatibilityDate: parsed.compatibility_date,
+    compatibilityFlags: parsed.compatibility_flags,
+    latencyMilliseconds: parsed.latency_milliseconds,
+    verifyReads,
+    listTrailingDelimiter: parsed.list_trailing_delimiter,
+    public: parsed.public,
+    observed: parsed.observed,
+    remote,
   };
+}
+
+/** Specification: `list()` honours `include` from this date on. */
+const honorIncludeDate = "2022-08-04";
+/** workerd's `capture_async_api_throws` is the default from this date on. */
+const rejectBadArgumentsDate = "2022-10-31";
+/** workerd's `rpc` is the default from this date on. */
+const rpcDate = "2024-04-03";
+
+const storeFlags = ["store_list_honor_include", "store_list_trailing_delimiter"] as const;
+
+/**
+ * Compatibility dates and flags that change the behaviour of buckets.
+ *
+ * The store's own flags start with `store_`. A script lists them among workerd's flags, but workerd
+ * rejects flags that it does not know, so the plugin removes them before workerd reads the list.
+ */
+export function compatibilitySettings(
+  date: string | undefined,
+  flags: readonly string[],
+): Omit<BucketSettings, "storageClass" | "allowUnsizedStreams"> {
+  for (const flag of flags.filter(isStoreFlag)) {
+    if (!(storeFlags as readonly string[]).includes(flag)) {
+      throw new UserError(
+        `Unknown compatibility flag "${flag}". Flags of store buckets are ` +
+          `${storeFlags.join(" and ")}: correct or remove it.`,
+      );
+    }
+  }
+  const since = (start: string): boolean => date !== undefined && date >= start;
+  return {
+    honorInclude: since(honorIncludeDate) || flags.includes("store_list_honor_include"),
+    trailingDelimiter: flags.includes("store_list_trailing_delimiter"),
+    rejectBadArguments:
+      (since(rejectBadArgumentsDate) || flags.includes("capture_async_api_throws")) &&
+      !flags.includes("do_not_capture_async_api_throws"),
+  };
+}
+
+/** workerd's `rpc`: whether a script can call methods of objects and services. */
+export function hasRpc(date: string | undefined, flags: readonly string[]): boolean {
+  return (date !== undefined && date >= rpcDate) || flags.includes("rpc");
+}
+
+export function isStoreFlag(flag: string): boolean {
+  return flag.startsWith("store_");
 }

@@ -4,7 +4,7 @@ import {
   edgeEnvironment,
   type EdgeBucket,
   type EdgeScript,
-} from "./edge-config.ts";
+} from "./edge-folder.ts";
 
 const bucket: EdgeBucket = {
   binding: "PHOTOS",
