@@ -44,8 +44,8 @@ describe("a bucket answers", () => {
     await first.stop();
     const written = openBucketDatabase(folder);
     const insert = written.prepare(
-      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom) " +
-        "VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}')",
+      "INSERT INTO uploads (upload_id, key, state, since, created, storage_class, http, custom) " +
+        "VALUES (?, ?, 'in progress', ?, 0, 'Standard', '{}', '{}')",
     );
     written.exec("BEGIN");
     for (let n = 0; n < uploadCount; n++) insert.run(uploadId(n), `key-${n}`, Date.now() - 8 * day);

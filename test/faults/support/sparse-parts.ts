@@ -30,8 +30,8 @@ export function addSparseParts(folder: string, partCount: number, partBytes: num
     fields: string;
     segments: string;
   };
-  const parts = JSON.parse(segments) as [size: number, blob: string][];
-  const last = parts.at(-1) as [number, string];
+  const parts = JSON.parse(segments) as [size: number, blob: string, md5: string][];
+  const last = parts.at(-1) as [number, string, string];
   const blobs = createSparseFiles({
     folder,
     count: partCount - parts.length,
@@ -39,16 +39,11 @@ export function addSparseParts(folder: string, partCount: number, partBytes: num
     runId: last[1].split(".")[0] as string,
   });
   // The last part stays the last: only the last part may be smaller.
-  const added = blobs.map((blob): [number, string] => [partBytes, blob]);
+  const added = blobs.map((blob): [number, string, string] => [partBytes, blob, ""]);
   const all = [...parts.slice(0, -1), ...added, last];
   insertBlobs(database, blobs);
-  database.exec("UPDATE format SET has_unsealed_rows = 1");
   database
-    .prepare(
-      // A row without checksums is a row of an earlier version, and is not verified.
-      "UPDATE objects SET segments = ?, fields = ?, item_checksum = NULL, checksum = NULL, " +
-        "content_checksum = NULL",
-    )
+    .prepare("UPDATE objects SET segments = ?, fields = ?")
     .run(JSON.stringify(all), fields.replace(`,${sizeOf(parts)},`, `,${sizeOf(all)},`));
   database.close();
 }
@@ -63,7 +58,8 @@ export function addSparseUploadParts(folder: string, partCount: number): void {
   const blobs = createSparseFiles({ folder, count: partCount, bytes: 1, runId });
   insertBlobs(database, blobs);
   const insert = database.prepare(
-    "INSERT INTO parts (upload_id, part_number, size, etag, place) VALUES (?, ?, 1, 'etag', ?)",
+    "INSERT INTO parts (upload_id, part_number, size, etag, place, uploaded) " +
+      "VALUES (?, ?, 1, 'etag', ?, 0)",
   );
   database.exec("BEGIN");
   blobs.forEach((blob, index) => insert.run(uploadId, index + 1, blob));
