@@ -74,6 +74,6 @@ function insertBlobs(database: DatabaseSync, blobs: readonly string[]): void {
   database.exec("COMMIT");
 }
 
-function sizeOf(parts: readonly [size: number, blob: string][]): number {
+function sizeOf(parts: readonly [size: number, blob: string, md5: string][]): number {
   return parts.reduce((sum, [bytes]) => sum + bytes, 0);
 }
