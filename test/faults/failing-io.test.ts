@@ -275,7 +275,7 @@ describe("a database that cannot be used", () => {
         database.exec("UPDATE format SET version = 1000");
         database.close();
       },
-      "its database has format 1000, and this version of Ledge knows formats up to",
+      "its database has format 1000, and this version of Ledge has format 1",
     ],
     [
       "that is no database",
