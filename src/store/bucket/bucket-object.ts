@@ -20,17 +20,11 @@ import {
 } from "../core/operations.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
-import { BucketService } from "./bucket-service.ts";
-import {
-  clientHeader,
-  operationIn,
-  operationsIn,
-  type OperationMessage,
-  type OutcomeMessage,
-} from "../client/message.ts";
+import { BucketService, openChannel } from "./bucket-service.ts";
+import { clientHeader, type OutcomeMessage } from "../client/message.ts";
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
-import { recorded, openChannel } from "./call-recorder.ts";
+import { recorded } from "./call-recorder.ts";
 import { storeClock, storeTestSession } from "./test-session.ts";
 import { decideCalls, executedRequestId, exemptClient, heldConditions } from "./conditions.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
@@ -119,15 +113,15 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   override execute(
-    messages: OperationMessage[],
+    operations: Operation[],
     requestId?: string,
     clientName?: string,
   ): OutcomeMessage[] | Promise<OutcomeMessage[]> {
-    const isTested = storeTestSession.active && storeTestSession.concerns(messages);
+    const isTested = storeTestSession.active && storeTestSession.concerns(operations);
     const isAffected = heldConditions.affectsCalls && clientName !== exemptClient;
     return isTested || isAffected
-      ? this.#executeWithFaults(messages, isAffected, requestId)
-      : this.#execute(operationsIn(messages), requestId);
+      ? this.#executeWithFaults(operations, isAffected, requestId)
+      : this.#execute(operations, requestId);
   }
 
   /** Opens the database before the first call. A call reports why this is not possible. */
@@ -139,7 +133,9 @@ export class BucketObject extends BucketService<BucketEnv> {
     if (!request.headers.has("upgrade")) return super.fetch(request);
     const clientName = request.headers.get(clientHeader) ?? undefined;
     const caller = { client: clientName ?? "", bucketName: this.#name };
-    return openChannel(recorded((messages, id) => this.execute(messages, id, clientName), caller));
+    return openChannel(
+      recorded((operations, id) => this.execute(operations, id, clientName), caller),
+    );
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
@@ -226,23 +222,22 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   /** `execute`, with faults and recorded calls of tests, and with conditions that affect the caller. */
   async #executeWithFaults(
-    messages: readonly OperationMessage[],
+    operations: readonly Operation[],
     isAffected: boolean,
     requestId?: string,
   ): Promise<OutcomeMessage[]> {
     if (isAffected) await heldConditions.arrival();
-    const operations = messages.map(operationIn);
-    const decisions = decideCalls(this.#name, messages, isAffected);
+    const decisions = decideCalls(this.#name, operations, isAffected);
     const executed = operations.filter((_, index) => decisions[index]?.execute);
     const id = executedRequestId(requestId, decisions);
     const outcomes = (executed.length === 0 ? [] : await this.#execute(executed, id)).values();
     const others = operations.filter((_, index) => !decisions[index]?.execute);
     if (others.length > 0) await this.#remove(this.#bucket.unusedBlobs(others));
-    const calls: [OperationMessage, Outcome][] = [];
+    const calls: [Operation, Outcome][] = [];
     const answers = decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;
-      if (!fault?.late) calls.push([messages[index] as OperationMessage, outcome]);
+      if (!fault?.late) calls.push([operations[index] as Operation, outcome]);
       return fault === undefined ? outcome : { fault, outcome };
     });
     await storeTestSession.record(this.#name, calls);

@@ -1,15 +1,17 @@
 /**
- * The RPC interface of a bucket's Durable Object. `BucketObject` extends it in the runtime that owns
- * the databases, and `OwnerBucket` in the runtime of a client process.
+ * How the Durable Object of a bucket is called: by RPC, by `fetch`, and through a channel.
+ * `BucketObject` extends the service in the runtime that owns the databases, and `OwnerBucket` in the
+ * runtime of a client process.
  */
 import { DurableObject } from "cloudflare:workers";
 import { operationOf, type ShortCall } from "../core/object.ts";
+import type { Operation } from "../core/operations.ts";
 import {
   decodeFrame,
   encodeFrame,
-  inLayer,
+  type ChannelAnswer,
+  type ChannelRequest,
   shortMessage,
-  type OperationMessage,
   type OutcomeMessage,
   type ShortMessage,
 } from "../client/message.ts";
@@ -22,7 +24,7 @@ export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
    * @param clientName of the program that has sent the request (`client-name.ts`)
    */
   abstract execute(
-    messages: OperationMessage[],
+    operations: Operation[],
     requestId?: string,
     clientName?: string,
   ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
@@ -35,13 +37,49 @@ export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
     layer: number | undefined,
     ...call: ShortCall
   ): ShortMessage | Promise<ShortMessage> {
-    const answers = this.execute([inLayer(operationOf(call), layer)]);
+    const operation = operationOf(call);
+    const answers = this.execute([layer === undefined ? operation : { ...operation, layer }]);
     return answers instanceof Promise ? answers.then(shortMessage) : shortMessage(answers);
   }
 
   /** `execute`, for scripts whose compatibility date is older than RPC: a frame in each direction. */
   override async fetch(request: Request): Promise<Response> {
-    const messages = decodeFrame<OperationMessage[]>(await request.arrayBuffer());
-    return new Response(encodeFrame(await this.execute(messages)));
+    const operations = decodeFrame<Operation[]>(await request.arrayBuffer());
+    return new Response(encodeFrame(await this.execute(operations)));
   }
+}
+
+/** RFC 6455, section 7.4.1: the other end has an unexpected problem. */
+const internalErrorCode = 1011;
+
+/**
+ * A channel: a WebSocket from another process to the object of a bucket.
+ *
+ * A request to the endpoint makes a context in workerd, an object's stub and an RPC call, which take
+ * more time than a small operation. A channel makes them once.
+ *
+ * workerd holds the messages that an object sends until its writes are durable, as it holds
+ * responses. When a batch fails, the channel ends without an answer, as workerd ends all channels
+ * of an object whose commit has failed. Then the client sends the batch again, by a request with
+ * the same id, which the endpoint answers with the reason.
+ *
+ * @returns the response to the request for an upgrade
+ */
+export function openChannel(execute: BucketService["execute"]): Response {
+  const { 0: client, 1: server } = new WebSocketPair();
+  const answer = async (data: ArrayBuffer): Promise<void> => {
+    try {
+      const { id, operations } = decodeFrame<ChannelRequest>(data);
+      const executed = execute([...operations], id);
+      const answers = executed instanceof Promise ? await executed : executed;
+      server.send(encodeFrame({ id, answers } satisfies ChannelAnswer));
+    } catch {
+      server.close(internalErrorCode);
+    }
+  };
+  server.accept();
+  server.binaryType = "arraybuffer";
+  server.addEventListener("message", ({ data }) => void answer(data as ArrayBuffer));
+  server.addEventListener("close", () => server.close());
+  return new Response(null, { status: 101, webSocket: client });
 }

@@ -24,8 +24,6 @@ import {
   type RequestedConditions,
   type ConditionsReport,
   type ConditionsRequest,
-  type OperationMessage,
-  operationIn,
 } from "../client/message.ts";
 import { storeClock, storeTestSession } from "./test-session.ts";
 
@@ -179,14 +177,14 @@ export const heldConditions = new HeldConditions();
  */
 export function decideCalls(
   bucketName: string,
-  messages: readonly OperationMessage[],
+  operations: readonly Operation[],
   isAffected: boolean,
 ): Decision[] {
-  return messages.map((message) => {
-    const decision = storeTestSession.decide(bucketName, message);
+  return operations.map((operation) => {
+    const decision = storeTestSession.decide(bucketName, operation);
     const isHit = !decision.execute || "replacement" in decision || "fault" in decision;
     if (isHit || !isAffected) return decision;
-    return heldConditions.decide(bucketName, operationIn(message));
+    return heldConditions.decide(bucketName, operation);
   });
 }
 

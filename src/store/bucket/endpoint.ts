@@ -10,7 +10,7 @@
  *
  *     GET  /                 the run id of the runtime
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
- *     GET  /channel/BUCKET   a WebSocket to the bucket (`bucket/call-recorder.ts`)
+ *     GET  /channel/BUCKET   a WebSocket to the bucket (`bucket/bucket-service.ts`)
  *     POST /open             opens the buckets of the run
  *     POST /collect/BUCKET   removes the files that crashes left
  *     GET  /calls            the calls of other processes (`bucket/call-recorder.ts`)
@@ -30,9 +30,9 @@ import {
   type FollowedCalls,
   decodeFrame,
   encodeFrame,
-  type OperationMessage,
   requestIdHeader,
 } from "../client/message.ts";
+import type { Operation } from "../core/operations.ts";
 import { holdConditions } from "./conditions.ts";
 
 interface EndpointEnv
@@ -64,10 +64,10 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
       case "":
         return new Response(this.env.runId);
       case "execute": {
-        const messages = await body<OperationMessage[]>();
+        const operations = await body<Operation[]>();
         const sender = senderByRpc({ ...this.env, ...sent });
         const execute = recorded((batch) => sender.send(batch), caller);
-        return new Response(encodeFrame(await execute(messages)));
+        return new Response(encodeFrame(await execute(operations)));
       }
       case "channel":
         return this.env.buckets.getByName(bucketName).fetch(request);

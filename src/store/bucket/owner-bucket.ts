@@ -10,14 +10,12 @@ import {
   clientHeader,
   decodeFrame,
   encodeFrame,
-  operationIn,
-  type OperationMessage,
   type OutcomeMessage,
 } from "../client/message.ts";
 import { BucketService } from "./bucket-service.ts";
 import { problemOf } from "../../state/disk-problem.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
-import { refusedOutcome } from "../core/operations.ts";
+import { asksForDisk, refusedOutcome, type Operation } from "../core/operations.ts";
 
 interface OwnerBucketEnv {
   /** The endpoint of the owner. */
@@ -29,15 +27,14 @@ const answerMilliseconds = 30_000;
 
 export class OwnerBucket extends BucketService<OwnerBucketEnv> {
   override async execute(
-    messages: OperationMessage[],
+    operations: Operation[],
     requestId: string = crypto.randomUUID(),
   ): Promise<OutcomeMessage[]> {
-    const [first] = messages.map(operationIn);
     // The owner recovers from failed batches by itself. The disk is asked in this process.
-    if (first?.method === "checkDisk")
+    if (asksForDisk(operations))
       return [refusedOutcome(problemOf("Ask the disk of this runtime."))];
     const headers = { [requestIdHeader]: requestId, [clientHeader]: "script" };
-    const body = encodeFrame(messages);
+    const body = encodeFrame(operations);
     const answer = await this.#request("execute", { body, headers }, (response) =>
       response.arrayBuffer(),
     );

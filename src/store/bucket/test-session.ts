@@ -21,7 +21,6 @@ import {
   type Decision,
 } from "../core/fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
-import { layerOf, operationIn, type OperationMessage } from "../client/message.ts";
 
 class TestSession {
   /** Whether a test has used layers, faults or recorded calls in this runtime. */
@@ -95,20 +94,19 @@ class TestSession {
     for (const layer of this.#layers) layer.faults.length = 0;
   }
 
-  /** Whether a fault, the recording of calls or a closed layer concerns these messages. */
-  concerns(messages: readonly OperationMessage[]): boolean {
+  /** Whether a fault, the recording of calls or a closed layer concerns these operations. */
+  concerns(operations: readonly Operation[]): boolean {
     return (
       this.#recording ||
       this.#layers.some(({ faults }) => faults.length > 0) ||
-      messages.some((message) => this.#isForeign(message) || !this.#isOpen(layerOf(message)))
+      operations.some((operation) => this.#isForeign(operation) || !this.#isOpen(operation.layer))
     );
   }
 
-  decide(bucketName: string, message: OperationMessage): Decision {
-    if (!this.#isOpen(layerOf(message))) {
+  decide(bucketName: string, operation: Operation): Decision {
+    if (!this.#isOpen(operation.layer)) {
       return { execute: false, replacement: notExecuted, fault: { late: true } };
     }
-    const operation = operationIn(message);
     const injection = this.#inject(bucketName, operation);
     return injection === null ? { execute: true } : decideFault(operation, injection);
   }
@@ -116,21 +114,21 @@ class TestSession {
   /** Records calls with their outcomes. The answer waits for the promise, if there is one. */
   record(
     bucketName: string,
-    executed: readonly (readonly [OperationMessage, Outcome])[],
+    executed: readonly (readonly [Operation, Outcome])[],
   ): Promise<void> | undefined {
     const foreign: Call[] = [];
-    for (const [message, outcome] of executed) {
-      const call = describeCall(bucketName, operationIn(message), outcome);
+    for (const [operation, outcome] of executed) {
+      const call = describeCall(bucketName, operation, outcome);
       if (call === null) continue;
       if (this.#recording) this.#testLayer().calls.push(call);
-      if (this.#isForeign(message)) foreign.push(call);
+      if (this.#isForeign(operation)) foreign.push(call);
     }
     return foreign.length === 0 ? undefined : this.feed.send(foreign);
   }
 
-  /** Whether the test does not observe the script that sent the message. */
-  #isForeign(message: OperationMessage): boolean {
-    return this.feed.isFollowed && layerOf(message) === undefined;
+  /** Whether the test does not observe the script that sent the operation. */
+  #isForeign(operation: Operation): boolean {
+    return this.feed.isFollowed && operation.layer === undefined;
   }
 
   /** The first armed fault that applies to an operation, which counts as injected. */

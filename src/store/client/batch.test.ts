@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { inlineBytesMax } from "../core/limits.ts";
 import { type Operation, type Outcome, type Request, refusedOutcome } from "../core/operations.ts";
-import { operationIn, type OperationMessage, type OutcomeMessage } from "./message.ts";
+import { type OutcomeMessage } from "./message.ts";
 import { Batch, answerFailedBatch, type StoreDiskClient } from "./batch.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 
 /** A bucket that records batches, and answers as the test defines. */
 class Bucket {
-  readonly batches: OperationMessage[][] = [];
+  readonly batches: Operation[][] = [];
   readonly batch = new Batch({
     send: (messages) => {
       this.batches.push(messages);
@@ -19,7 +19,7 @@ class Bucket {
     },
   });
 
-  answer: (messages: OperationMessage[]) => Promise<OutcomeMessage[]> = async (messages) =>
+  answer: (messages: Operation[]) => Promise<OutcomeMessage[]> = async (messages) =>
     messages.map(succeed);
 
   get sizes(): number[] {
@@ -28,8 +28,8 @@ class Bucket {
 }
 
 /** The answer contains the key of the operation. */
-function succeed(message: OperationMessage): Outcome {
-  const operation = operationIn(message);
+function succeed(message: Operation): Outcome {
+  const operation = message;
   return { ok: true, value: { uploadId: "key" in operation ? operation.key : "" } };
 }
 
@@ -72,13 +72,13 @@ describe("Batch.call()", () => {
     await answer;
   });
 
-  it("puts the layer of a call into an envelope around the operation", async () => {
+  it("gives the operation the layer of its call, and leaves an operation without a layer as it is", async () => {
     const bucket = new Bucket();
     await Promise.all([
       bucket.batch.call(head("a"), identity, 3),
       bucket.batch.call(head("b"), identity),
     ]);
-    expect(bucket.batches).toStrictEqual([[{ layer: 3, operation: head("a") }, head("b")]]);
+    expect(bucket.batches).toStrictEqual([[{ ...head("a"), layer: 3 }, head("b")]]);
   });
 
   it("sends the calls of different turns separately, without waiting for answers", async () => {
@@ -254,8 +254,8 @@ function diskBucket(options: {
 }) {
   const { problem, diskProblem = null, failures = 0, hasRequestId = false } = options;
   const sent: Operation[][] = [];
-  const send = async (messages: OperationMessage[]): Promise<OutcomeMessage[]> => {
-    const operations = messages.map(operationIn);
+  const send = async (messages: Operation[]): Promise<OutcomeMessage[]> => {
+    const operations = messages;
     sent.push(operations);
     if (sent.length <= failures) throw unanswered;
     return operations.map(({ method }) =>

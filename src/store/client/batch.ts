@@ -14,13 +14,9 @@ import {
   refusedOutcome,
 } from "../core/operations.ts";
 import {
-  inLayer,
-  operationIn,
-  type OperationMessage,
   type OutcomeMessage,
   decodeFrame,
   encodeFrame,
-  layerOf,
   type ShortMessage,
   outcomeIn,
 } from "./message.ts";
@@ -57,7 +53,7 @@ function throwToCaller(reason: unknown): Promise<never> {
 type V8Error = { captureStackTrace?(error: Error, above: () => void): void };
 
 interface PendingCall {
-  readonly message: OperationMessage;
+  readonly operation: Operation;
   readonly resolve: (answer: OutcomeMessage) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -80,7 +76,7 @@ export class Batch {
     make: (answer: OutcomeMessage<M>) => Made | Promise<Made>,
     layer?: number,
   ): Promise<Made> {
-    const operation = request as Operation;
+    const operation = (layer === undefined ? request : { ...request, layer }) as Operation;
     return new Promise((settle, reject) => {
       const resolve = (answer: OutcomeMessage): void => {
         try {
@@ -93,7 +89,7 @@ export class Batch {
       if (this.#bytes + bytes > batchBytesMax) this.#flush();
       if (this.#pending.length === 0) void endOfTurn.then(() => this.#flush());
       this.#bytes += bytes;
-      this.#pending.push({ message: inLayer(operation, layer), reject, resolve });
+      this.#pending.push({ operation, reject, resolve });
     });
   }
 
@@ -104,17 +100,17 @@ export class Batch {
     this.#pending = [];
     this.#bytes = 0;
     const fail = (error: unknown): void => {
-      for (const { message, reject } of calls) {
-        const { method } = operationIn(message);
+      for (const { operation, reject } of calls) {
+        const { method } = operation;
         reject(error instanceof StoreError ? refusal(method, error) : internalError(method, error));
       }
     };
     try {
       if (second === undefined) {
-        this.#sender.sendOne(first.message, first.resolve, fail);
+        this.#sender.sendOne(first.operation, first.resolve, fail);
         return;
       }
-      this.#sender.send(calls.map(({ message }) => message)).then((answers) => {
+      this.#sender.send(calls.map(({ operation }) => operation)).then((answers) => {
         for (let index = 0; index < calls.length; index++) {
           (calls[index] as PendingCall).resolve(answers[index] as OutcomeMessage);
         }
@@ -125,13 +121,13 @@ export class Batch {
   }
 }
 
-/** How messages travel to a bucket: by RPC, by `fetch`, and with a latency. */
+/** How operations travel to a bucket: by RPC, by `fetch`, and with a latency. */
 
 interface Sender {
-  send(messages: OperationMessage[]): Promise<OutcomeMessage[]>;
-  /** For a message that travels by itself, as most do. */
+  send(operations: Operation[]): Promise<OutcomeMessage[]>;
+  /** For an operation that travels by itself, as most do. */
   sendOne(
-    message: OperationMessage,
+    operation: Operation,
     resolve: (answer: OutcomeMessage) => void,
     reject: (error: unknown) => void,
   ): void;
@@ -146,7 +142,7 @@ interface BucketMethods extends Rpc.DurableObjectBranded {
    * @param clientName of the program that has sent the request (`message.ts`)
    */
   execute(
-    messages: OperationMessage[],
+    operations: Operation[],
     requestId?: string,
     clientName?: string,
   ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
@@ -160,13 +156,13 @@ interface BucketMethods extends Rpc.DurableObjectBranded {
 
 export type BucketNamespace = DurableObjectNamespace<BucketMethods>;
 
-/** Where messages go, and whom to ask when they are not answered. */
+/** Where operations go, and whom to ask when they are not answered. */
 export interface Destination {
   readonly buckets: BucketNamespace;
   readonly bucketName: string;
   /** The disk of the store (`bucket/bucket-disk.ts`). */
   readonly disk: Fetcher;
-  /** Of the request of another process that the messages belong to. */
+  /** Of the request of another process that the operations belong to. */
   readonly requestId?: string | undefined;
   /** The program that has sent this request (`client/message.ts`). */
   readonly clientName?: string | undefined;
@@ -176,22 +172,22 @@ export function senderByRpc(destination: Destination): Sender {
   const { buckets, bucketName, disk, requestId, clientName } = destination;
   const bucket = stubs(buckets, bucketName);
   const recovery: Recovery = {
-    send: (messages) => bucket().execute(messages, requestId, clientName),
+    send: (operations) => bucket().execute(operations, requestId, clientName),
     disk: new StoreDiskClient(disk, bucketName),
     hasRequestId: requestId !== undefined,
   };
   const send = withRecovery(recovery);
   return {
     send,
-    sendOne(message, resolve, reject) {
-      const call = requestId === undefined ? shortCall(operationIn(message)) : null;
-      if (call === null) firstOf(send([message])).then(resolve, reject);
+    sendOne(operation, resolve, reject) {
+      const call = requestId === undefined ? shortCall(operation) : null;
+      if (call === null) firstOf(send([operation])).then(resolve, reject);
       else {
-        const answered = bucket().executeShort(layerOf(message), ...call);
+        const answered = bucket().executeShort(operation.layer, ...call);
         answered.then(
           (answer) => resolve(outcomeOf(answer as ShortMessage)),
           (error: unknown) =>
-            firstOf(answerFailedBatch(recovery, [message], error)).then(resolve, reject),
+            firstOf(answerFailedBatch(recovery, [operation], error)).then(resolve, reject),
         );
       }
     },
@@ -202,8 +198,8 @@ export function senderByRpc(destination: Destination): Sender {
 export function senderByFetch({ buckets, bucketName, disk }: Destination): Sender {
   const bucket = stubs(buckets, bucketName);
   const send = withRecovery({
-    async send(messages) {
-      const body = encodeFrame(messages);
+    async send(operations) {
+      const body = encodeFrame(operations);
       const response = await bucket().fetch("http://bucket/", { method: "POST", body });
       return decodeFrame(await response.arrayBuffer());
     },
@@ -212,23 +208,25 @@ export function senderByFetch({ buckets, bucketName, disk }: Destination): Sende
   });
   return {
     send,
-    sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
+    sendOne: (operation, resolve, reject) => void firstOf(send([operation])).then(resolve, reject),
   };
 }
 
 function withRecovery(recovery: Recovery): Sender["send"] {
-  return (messages) =>
-    recovery.send(messages).catch((error: unknown) => answerFailedBatch(recovery, messages, error));
+  return (operations) =>
+    recovery
+      .send(operations)
+      .catch((error: unknown) => answerFailedBatch(recovery, operations, error));
 }
 
 /** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */
 export function delayed(sender: Sender, milliseconds: number): Sender {
   const wait = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
   return {
-    send: (messages) => wait().then(() => sender.send(messages)),
-    sendOne: (message, resolve, reject) =>
+    send: (operations) => wait().then(() => sender.send(operations)),
+    sendOne: (operation, resolve, reject) =>
       void wait()
-        .then(() => sender.sendOne(message, resolve, reject))
+        .then(() => sender.sendOne(operation, resolve, reject))
         .catch(reject),
   };
 }
@@ -256,7 +254,7 @@ async function firstOf(sent: Promise<OutcomeMessage[]>): Promise<OutcomeMessage>
  * removes the files of the batch that no row names.
  */
 
-type Send = (messages: OperationMessage[]) => Promise<OutcomeMessage[]>;
+type Send = (operations: Operation[]) => Promise<OutcomeMessage[]>;
 
 /** How a client recovers from a failed batch. */
 interface Recovery {
@@ -291,15 +289,14 @@ export class StoreDiskClient {
  */
 export async function answerFailedBatch(
   { send, disk, hasRequestId }: Recovery,
-  messages: readonly OperationMessage[],
+  operations: readonly Operation[],
   error: unknown,
 ): Promise<OutcomeMessage[]> {
-  const operations = messages.map(operationIn);
   const bytes = operations.reduce((sum, operation) => sum + bytesCarried(operation), 0);
   const problem = await findDiskProblem(send, disk, bytes, operations.flatMap(blobOf));
   if (problem === null) throw error;
   const isRepeated = (operation: Operation): boolean => hasRequestId || mayRepeat(operation);
-  const repeated = messages.filter((message) => isRepeated(operationIn(message)));
+  const repeated = operations.filter(isRepeated);
   const answers = repeated.length === 0 ? [] : await send(repeated).catch(() => null);
   if (answers === null) throw new StoreError(10001, problem.text, problem);
   const next = answers.values();

@@ -1,43 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Operation } from "../core/operations.ts";
 import { outcomeOf } from "../core/object.ts";
-import {
-  inLayer,
-  layerOf,
-  operationIn,
-  operationsIn,
-  shortMessage,
-  decodeFrame,
-  encodeFrame,
-} from "./message.ts";
+import { shortMessage, decodeFrame, encodeFrame } from "./message.ts";
 import * as fc from "fast-check";
-
-const head: Operation = { method: "head", key: "k" };
-
-describe("inLayer()", () => {
-  it("returns the operation itself for a call without a layer", () => {
-    expect(inLayer(head, undefined)).toBe(head);
-    expect(layerOf(head)).toBeUndefined();
-    expect(operationIn(head)).toBe(head);
-  });
-
-  it("puts an operation into an envelope, which operationIn() and layerOf() read", () => {
-    const message = inLayer(head, 2);
-    expect(operationIn(message)).toBe(head);
-    expect(layerOf(message)).toBe(2);
-  });
-});
-
-describe("operationsIn()", () => {
-  it("returns the same array if no message has an envelope", () => {
-    const messages = [head, head];
-    expect(operationsIn(messages)).toBe(messages);
-  });
-
-  it("takes operations out of their envelopes", () => {
-    expect(operationsIn([head, inLayer(head, 1)])).toStrictEqual([head, head]);
-  });
-});
 
 describe("shortMessage()", () => {
   it("is short for an outcome without a fault", () => {

@@ -1,27 +1,20 @@
 /**
  * The messages between a client and a bucket: operations, and their outcomes.
  *
- * A test puts an envelope around a message. The envelope of an operation adds the layer of
- * isolation in which the call was made (`base/undo-journal.ts`); the envelope of an outcome
- * adds a fault, which the client applies to the answer (`client/bucket-client.ts`). Outside of tests
- * an operation and its outcome are the messages, and nothing is added.
+ * In a test, an operation has the layer of isolation in which the call was made, and an outcome may
+ * have an envelope that adds a fault, which the client applies to the answer
+ * (`client/bucket-client.ts`). Outside of tests nothing is added.
  */
 import type { Method } from "../core/errors.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { shortAnswer, type ShortAnswer } from "../core/object.ts";
 import type { StoreFault, Call, AnswerFault } from "../core/fault.ts";
 
-interface LayeredOperation {
-  readonly layer: number;
-  readonly operation: Operation;
-}
-
 interface FaultyOutcome<M extends Method = Method> {
   readonly fault: AnswerFault;
   readonly outcome: Outcome<M>;
 }
 
-export type OperationMessage = Operation | LayeredOperation;
 export type OutcomeMessage<M extends Method = Method> = Outcome<M> | FaultyOutcome<M>;
 /** A short answer. In a test its long form may have an envelope. */
 export type ShortMessage = ShortAnswer<OutcomeMessage>;
@@ -40,34 +33,12 @@ export function shortMessage(answers: readonly OutcomeMessage[]): ShortMessage {
   return "fault" in answer ? answer : shortAnswer(answer);
 }
 
-/** The message of an operation: in an envelope if the call has a layer. */
-export function inLayer(operation: Operation, layer: number | undefined): OperationMessage {
-  return layer === undefined ? operation : { layer, operation };
-}
-
-export function operationIn(message: OperationMessage): Operation {
-  return isLayered(message) ? message.operation : message;
-}
-
-/** The operations of messages: the same array if no message has an envelope. */
-export function operationsIn(messages: readonly OperationMessage[]): readonly Operation[] {
-  return messages.some(isLayered) ? messages.map(operationIn) : (messages as readonly Operation[]);
-}
-
-export function layerOf(message: OperationMessage): number | undefined {
-  return isLayered(message) ? message.layer : undefined;
-}
-
-function isLayered(message: OperationMessage): message is LayeredOperation {
-  return "layer" in message;
-}
-
-/** The messages of a channel (`bucket/call-recorder.ts`), each a frame. */
+/** The messages of a channel (`bucket/bucket-service.ts`), each a frame. */
 
 export interface ChannelRequest {
   /** Of the request, the same in every repetition. */
   readonly id: string;
-  readonly messages: readonly OperationMessage[];
+  readonly operations: readonly Operation[];
 }
 
 export interface ChannelAnswer {

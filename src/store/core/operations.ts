@@ -240,6 +240,8 @@ export type Request<M extends Method> = {
   readonly method: M;
   /** The operation is refused with 10006 after `deleteBucket`. */
   readonly mustExist?: true;
+  /** Only in a test: the layer of isolation in which the call was made (`base/undo-journal.ts`). */
+  readonly layer?: number;
 } & Operations[M]["request"];
 export type Result<M extends Method> = Operations[M]["result"];
 export type Operation = { [M in Method]: Request<M> }[Method];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { BucketChannels } from "./bucket-channels.ts";
 
-const request = { id: "id", messages: [{ method: "head", key: "key" }] } as const;
+const request = { id: "id", operations: [{ method: "head", key: "key" }] } as const;
 
 /** An endpoint that gives each connection to `serve`, and the channels to it. */
 async function startEndpoint(serve: (socket: Socket) => void) {

@@ -52,7 +52,7 @@ export class EndpointClient {
     id: string,
     operations: readonly Operation[],
   ): Promise<readonly OutcomeMessage[]> {
-    const answers = await this.#channels.send(bucketName, { id, messages: operations });
+    const answers = await this.#channels.send(bucketName, { id, operations });
     if (answers !== null) return answers;
     const { buffer } = await this.requestBytes(`/execute/${bucketName}`, { id, frame: operations });
     return decodeFrame(buffer);
