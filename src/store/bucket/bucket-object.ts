@@ -143,35 +143,20 @@ export class BucketObject extends BucketService<BucketEnv> {
     return this.#execute(operations);
   }
 
-  #execute(operations: readonly Operation[], requestId?: string): Outcome[] | Promise<Outcome[]> {
-    if (this.#disk.isGood && this.#opened !== undefined && !asksForDisk(operations)) {
-      return this.#executeNow(operations, requestId);
-    }
-    const problem = this.#problem();
-    if (problem?.lacksSpace === true) {
-      return this.#disk.executeWithSpace(operations, () => this.#execute(operations, requestId));
-    }
-    if (problem !== null) return operations.map((operation) => refuse(operation, problem));
-    if (asksForDisk(operations)) return this.#explainFailure(operations[0]);
-    if (this.#disk.isGood) return this.#executeNow(operations, requestId);
-    const isKnown = requestId !== undefined && this.#bucket.requests.find(requestId) !== null;
-    return this.#disk.executeAdmitted(operations, isKnown, (refused) =>
-      this.#executeNow(operations, requestId, refused),
-    );
-  }
-
-  /** Answers a client whose batch has failed, and removes the files of the batch. */
-  async #explainFailure({ bytes, blobs }: Request<"checkDisk">): Promise<Outcome[]> {
-    const problem = await this.#disk.findProblem(bytes);
-    if (problem !== null) await this.#remove(this.#bucket.unreferenced(blobs));
-    return [{ ok: true, value: { problem } }];
-  }
-
-  #executeNow(
+  /**
+   * Executes operations that no fault concerns. Most batches are answered without a promise.
+   *
+   * @param refused the writes that a full disk does not allow
+   */
+  #execute(
     operations: readonly Operation[],
     requestId?: string,
     refused?: RefusedWrites,
   ): Outcome[] | Promise<Outcome[]> {
+    const isReady = this.#disk.isGood && this.#opened !== undefined && !asksForDisk(operations);
+    const answer =
+      isReady || refused !== undefined ? null : this.#answerByDisk(operations, requestId);
+    if (answer !== null) return answer;
     const reads = refused?.areAll ?? areReads(operations);
     if (reads && refused === undefined && this.#isQuiet()) return this.#bucket.read(operations);
     if (!reads) this.#enterLayer();
@@ -198,6 +183,31 @@ export class BucketObject extends BucketService<BucketEnv> {
     if (isConfirmed && !needsMark && !isDeleted && !hasFiles) return outcomes;
     const completion = { isConfirmed, needsMark, isDeleted };
     return this.#complete(outcomes, [...expired, ...released], completion);
+  }
+
+  /** The answer where the state of the database or of the disk decides; `null` otherwise. */
+  #answerByDisk(
+    operations: readonly Operation[],
+    requestId: string | undefined,
+  ): Outcome[] | Promise<Outcome[]> | null {
+    const problem = this.#problem();
+    if (problem?.lacksSpace === true) {
+      return this.#disk.executeWithSpace(operations, () => this.#execute(operations, requestId));
+    }
+    if (problem !== null) return operations.map((operation) => refuse(operation, problem));
+    if (asksForDisk(operations)) return this.#explainFailure(operations[0]);
+    if (this.#disk.isGood) return null;
+    const isKnown = requestId !== undefined && this.#bucket.requests.find(requestId) !== null;
+    return this.#disk.executeAdmitted(operations, isKnown, (refused) =>
+      this.#execute(operations, requestId, refused),
+    );
+  }
+
+  /** Answers a client whose batch has failed, and removes the files of the batch. */
+  async #explainFailure({ bytes, blobs }: Request<"checkDisk">): Promise<Outcome[]> {
+    const problem = await this.#disk.findProblem(bytes);
+    if (problem !== null) await this.#remove(this.#bucket.unreferenced(blobs));
+    return [{ ok: true, value: { problem } }];
   }
 
   async #complete(
