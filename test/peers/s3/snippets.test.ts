@@ -40,7 +40,6 @@ it("boto3", async (context) => {
   const python = installedClients("boto3").at(-1);
   if (python === undefined) return didNotRun(context, "boto3 is not installed.");
   expect(await project.run(python, "-c", snippet("boto3:", "python"))).toBe("hello\n");
-  expect(await project.run(python, "-c", snippet("## Forms", "python"))).toBe("a cat\n");
 });
 
 interface ShellSnippet {
