@@ -1,5 +1,5 @@
 /**
- * Who has signed a request: AWS's signature, version 4, in the `Authorization` header or in the query
+ * The signer of a request: AWS's signature, version 4, in the `Authorization` header or in the query
  * of a presigned URL. The order of the checks and the texts are those of the deployed service.
  *
  * A signature covers the method, the path, the query, the headers that the client lists, and what

@@ -21,7 +21,7 @@ export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
    * Executes operations in order. Their writes are durable when the answer arrives.
    *
    * @param requestId of a request that may be a repetition: its writes happen once
-   * @param clientName of the program that has sent the request (`client-name.ts`)
+   * @param clientName of the program that has sent the request (`client/message.ts`)
    */
   abstract execute(
     operations: Operation[],

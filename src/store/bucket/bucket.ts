@@ -161,7 +161,7 @@ export class Bucket {
   }
 
   /**
-   * One step of the expiry of uploads (`multipart-uploads.ts`). Returns the files that may be
+   * One step of the expiry of uploads (`uploads.ts`). Returns the files that may be
    * removed.
    */
   expireUploads(): string[] {

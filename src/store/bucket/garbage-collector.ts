@@ -10,7 +10,7 @@
  * at this start and at every later one, until the files are given up (`ledge store gc --lost`
  * removes the mark) or the database is back.
  *
- * Files that are being written (`node/partial-files.ts`) are outside of this rule: no row has ever
+ * Files that are being written (`node/store-files.ts`) are outside of this rule: no row has ever
  * named them.
  */
 import { fileNames, type BlobDirectory } from "../client/blob-directory.ts";

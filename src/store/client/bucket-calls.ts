@@ -95,7 +95,7 @@ type HeldObject = DistributiveOmit<OpenedObject, "content"> & {
   readonly contentId?: number;
 };
 
-/** @param hold keeps content open and returns its id (`open-contents.ts`) */
+/** @param hold keeps content open and returns its id (`proxied-calls.ts`) */
 export function encodeHeld(
   opened: OpenedObject | null,
   hold: (content: ReadableStream) => number,

@@ -3,8 +3,7 @@
  * is streamed to a file and hashed on the way, and only its name travels. The bucket decides what is
  * small.
  *
- * Until the bucket has committed the name, the file belongs to its writer
- * (`below`).
+ * Until the bucket has committed the name, the file belongs to its writer.
  */
 import {
   BlobNotWrittenError,

@@ -74,7 +74,7 @@ async function execute(
  * A response through Miniflare's proxy that is not read to its end keeps its connection, and
  * `dispose()` waits for the connection forever. So content does not travel as one response: the
  * file is opened and stays open here, and Node asks for one piece after the other as its reader
- * needs them (`node/pulled-content.ts`). Node reads each piece at once and whole.
+ * needs them (`node/node-binding.ts`). Node reads each piece at once and whole.
  */
 
 /** The size of one read of a file. Pieces are multiples of it. */

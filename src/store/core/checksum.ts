@@ -110,7 +110,7 @@ export function isComposite(hex: string): boolean {
  * The checksum of an object that is uploaded in parts.
  *
  * A full checksum is that of the whole content. It exists for CRCs only, because the CRC of the
- * object follows from the CRCs of the parts (`crc.ts`). A composite checksum is the checksum of the
+ * object follows from the CRCs of the parts (`hash.ts`). A composite checksum is the checksum of the
  * checksums of the parts, with the number of the parts behind it. Amazon's service defines both,
  * and which algorithm has which.
  */
