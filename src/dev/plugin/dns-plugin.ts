@@ -25,11 +25,10 @@ import {
   type ZonesOwner,
 } from "../../dns/server/zones-owner.ts";
 import { fullDeviceText, requireUsableFolder } from "../../state/folder.ts";
-import { newRunId, RunRecords } from "../../state/runs.ts";
 import { hasRuntimeSockets, reserveSocket } from "../../state/sockets.ts";
 import type { Succession } from "../../state/succession.ts";
-import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
-import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
+import { FolderUse, type MiniflareRun } from "./folder-use.ts";
+import { differentPair, pluginBindings, Runs, type PluginBinding } from "./plugin-bindings.ts";
 
 const pluginName = "dns";
 const workerService = "dns:worker";
@@ -50,21 +49,16 @@ export const dnsPlugin: Plugin = {
     return Object.fromEntries(dnsBindings(worker).map(({ name }) => [name, nodeProxy()]));
   },
 
-  /** Miniflare calls this method first, with all scripts of a run. */
-  getExtensions({ options }) {
-    const runId = newRunId();
-    for (const worker of options) runIds.set(worker, runId);
-    const [first, ...others] = options
-      .flatMap((worker) => dnsBindings(worker))
-      .filter(({ kind }) => kind === "api");
-    const other = others.find(({ options: table }) => !isDeepStrictEqual(table, first?.options));
-    if (first !== undefined && other !== undefined) {
-      throw new UserError(
-        `Bindings "${first.name}" and "${other.name}" have different options, but all scripts ` +
-          "share one DNS: give both the same options.",
-      );
-    }
-    return [];
+  getExtensions({ options: workers }) {
+    runs.begin(workers);
+    const served = workers.flatMap(dnsBindings).filter(({ kind }) => kind === "api");
+    const different = differentPair(served);
+    if (different === null) return [];
+    const [first, other] = different;
+    throw new UserError(
+      `Bindings "${first.name}" and "${other.name}" have different options, but all scripts ` +
+        "share one DNS: give both the same options.",
+    );
   },
 
   async getServices({ options: worker, tmpPath, sharedOptions, loopbackHost, loopbackPort }) {
@@ -83,21 +77,24 @@ export const dnsPlugin: Plugin = {
           "use the Windows Subsystem for Linux.",
       );
     }
-    const runId = runIds.get(worker) ?? newRunId();
-    if (lastRunIds.get(loopbackPort) !== runId) {
-      lastRunIds.set(loopbackPort, runId);
-      await DnsUse.begin(
-        { folder, variables: { DNS_CONFIG: table } },
-        { runId, persistPath, loopbackHost, loopbackPort, succeeds: binding.kind === "api" },
-      );
-    }
+    const run = runs.of(worker);
+    run.use ??= useZones(
+      { folder, variables: { DNS_CONFIG: table } },
+      {
+        runId: run.runId,
+        persistPath,
+        loopbackHost,
+        loopbackPort,
+        succeeds: binding.kind === "api",
+      },
+    );
+    await run.use;
     return clientServices(apiSocketPath(folder));
   },
 };
 
-const runIds = new WeakMap<ParsedWorkerOptions, string>();
-/** The run that each Miniflare, by its loopback port, has started last. */
-const lastRunIds = new Map<number, string>();
+/** The first script with a binding begins the use of the folder. */
+const runs = new Runs<Promise<void>>();
 
 /** The companion worker in this runtime. */
 function companionServices(folder: string, table: string): Service[] {
@@ -157,39 +154,16 @@ interface DnsRun extends MiniflareRun {
   readonly succeeds: boolean;
 }
 
-/** By the loopback port of each Miniflare. */
-const uses = new Map<number, DnsUse>();
-
 /**
  * How a Miniflare with a binding to DNS uses the zones in a folder, from its first runtime to its
  * end: always as a client (`dns/server/zones-owner.ts`). The zones are never in the runtime of the
  * script, because a reload would interrupt DNS for all processes.
  */
-class DnsUse {
-  #zones: Zones;
-  readonly #runs: MiniflareRuns;
+class DnsUse extends FolderUse {
+  #zones: Zones | undefined;
   #succession: Succession<ZonesOwner> | undefined;
 
-  private constructor(zones: Zones, loopbackPort: number, previous: DnsUse | undefined) {
-    this.#zones = zones;
-    this.#runs = new MiniflareRuns({
-      plugin: "dns",
-      records: new RunRecords(zones.folder),
-      previous: previous && previous.#runs,
-      onEnd: () => this.#end(loopbackPort),
-    });
-  }
-
-  /** Called when Miniflare asks for the services of a run. Its runtime may start afterwards. */
-  static async begin(zones: Zones, run: DnsRun): Promise<void> {
-    const last = uses.get(run.loopbackPort);
-    const isSame = last !== undefined && last.#zones.folder === zones.folder;
-    const use = isSame ? last : new DnsUse(zones, run.loopbackPort, last);
-    uses.set(run.loopbackPort, use);
-    await use.#begin(zones, run);
-  }
-
-  async #begin(zones: Zones, { succeeds, ...run }: DnsRun): Promise<void> {
+  async begin(zones: Zones, { succeeds, ...run }: DnsRun): Promise<void> {
     requireUsableFolder(zones.folder, { ...zonesNeeds, reserveKept: true });
     await reserveSocket(apiSocketPath(zones.folder));
     if (!isDeepStrictEqual(zones, this.#zones)) {
@@ -201,11 +175,20 @@ class DnsUse {
     // A call from Node to a method of the binding blocks Node until the answer arrives, so this
     // process cannot start to serve the zones during the call.
     await this.#succession?.ready;
-    await this.#runs.begin(run);
+    await this.beginRun(run);
   }
 
-  #end(loopbackPort: number): void {
-    if (uses.get(loopbackPort) === this) uses.delete(loopbackPort);
+  protected override onEnd(): void {
     void this.#succession?.stop();
   }
+}
+
+const uses = new Map<number, DnsUse>();
+
+async function useZones(zones: Zones, run: DnsRun): Promise<void> {
+  const { loopbackPort } = run;
+  const last = uses.get(loopbackPort);
+  const isSame = last?.folder === zones.folder;
+  const use = isSame ? last : new DnsUse(pluginName, zones.folder, uses, loopbackPort);
+  await use.begin(zones, run);
 }

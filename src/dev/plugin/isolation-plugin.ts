@@ -2,7 +2,7 @@
  * The Miniflare plugin of isolation: a binding through which the test runner restores the files of KV,
  * D1, R2, caches and Durable Objects.
  *
- *     env.LEDGE_STATE ──▶ isolation:state ──▶ a Unix socket ──▶ StateServer in this process
+ *     env.LEDGE_STATE ──▶ isolation:state ──▶ a Unix socket ──▶ serveState() in this process
  */
 import { mkdirSync } from "node:fs";
 import type { ParsedWorkerOptions, Plugin } from "miniflare";
@@ -10,9 +10,9 @@ import { observeRuntimesAt } from "../../base/runtime-patches.ts";
 import { nodeProxy } from "../../base/miniflare.ts";
 import { UserError } from "../../base/user-error.ts";
 import {
+  serveState,
   StateFiles,
   stateFolders,
-  StateServer,
   type StateKind,
 } from "../../testing/isolation/state-files.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
@@ -47,8 +47,7 @@ export const isolationPlugin: Plugin = {
       tmpPath,
       kinds.map((kind) => stateFolders[kind]),
     );
-    const server = new StateServer(tmpPath, files);
-    await server.listen();
+    const server = await serveState(tmpPath, files);
     observeRuntimesAt(loopbackPort, pluginName, { onExit: () => server.close() });
     return [{ name: stateService, external: { address: `unix:${server.path}`, http: {} } }];
   },

@@ -1,7 +1,8 @@
-/** The bindings of a script that one of our plugins serves, and the modules that make them. */
-import type { ParsedWorkerOptions, Worker_Module } from "miniflare";
-import { workerdModule } from "../../base/runtime.ts";
+/** The bindings of scripts that our plugins serve, and the scripts that Miniflare starts together. */
+import { isDeepStrictEqual } from "node:util";
+import type { ParsedWorkerOptions } from "miniflare";
 import { UserError } from "../../base/user-error.ts";
+import { newRunId } from "../../state/runs.ts";
 
 export interface PluginBinding<Kind extends string> {
   readonly name: string;
@@ -38,26 +39,34 @@ export function pluginBindings<Kind extends string>(
   return bindings;
 }
 
-/** A module in the isolate of the script, which makes a binding. */
-type BindingModule = "store-binding" | "store-remote-binding";
-
-export function bindingModuleName(module: BindingModule, observed: boolean): string {
-  return `ledge-internal:${module}${observed ? "-observed" : ""}`;
+/** The first pair of bindings with different options. */
+export function differentPair<Binding extends { readonly options: unknown }>([
+  first,
+  ...others
+]: readonly Binding[]): readonly [Binding, Binding] | null {
+  const other = others.find(({ options }) => !isDeepStrictEqual(options, first?.options));
+  return first === undefined || other === undefined ? null : [first, other];
 }
 
-/**
- * The module of a binding, and its module for a script that the explorer observes. A module of its own, because
- * it needs a module of the runtime that earlier versions of workerd do not have, and workerd loads it only if
- * a binding names it.
- */
-export function bindingModules(module: BindingModule): (Worker_Module & { internal: boolean })[] {
-  const observedSource = `
-    import tracing from "cloudflare-internal:tracing";
-    import createBinding from "${bindingModuleName(module, false)}";
-    export default (inner) => createBinding(inner, tracing);
-  `;
-  return [
-    { name: bindingModuleName(module, false), internal: true, esModule: workerdModule(module) },
-    { name: bindingModuleName(module, true), internal: true, esModule: observedSource },
-  ];
+/** The scripts that Miniflare starts together, for one plugin. */
+export interface Run<Use> {
+  readonly runId: string;
+  readonly workers: readonly ParsedWorkerOptions[];
+  /** How the run uses the plugin's folder, from the first services on. */
+  use?: Use;
+}
+
+export class Runs<Use> {
+  readonly #runs = new WeakMap<ParsedWorkerOptions, Run<Use>>();
+
+  /** Called in `getExtensions()`, which Miniflare calls first, with all scripts of a run. */
+  begin(workers: readonly ParsedWorkerOptions[]): Run<Use> {
+    const run = { runId: newRunId(), workers };
+    for (const worker of workers) this.#runs.set(worker, run);
+    return run;
+  }
+
+  of(worker: ParsedWorkerOptions): Run<Use> {
+    return this.#runs.get(worker) ?? this.begin([worker]);
+  }
 }

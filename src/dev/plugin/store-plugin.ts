@@ -5,13 +5,30 @@
  *                                                     └──▶ store:blobs (a folder)
  *
  * One service has the objects of all buckets, and one disk service all blobs; a binding only names
- * its bucket. Buckets on S3 services have other bindings (`remote-binding.ts`).
+ * its bucket. For a bucket on an S3 service, no owner and no database takes part:
+ *
+ *     env.PHOTOS ──▶ StoreBucket (an extension module) ──▶ internet (Miniflare's network service)
+ *                                                     └──▶ store:spool (a folder)
  */
-import { isDeepStrictEqual } from "node:util";
-import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { nodeProxy } from "../../base/miniflare.ts";
+import { join } from "node:path";
+import type {
+  ParsedWorkerOptions,
+  Plugin,
+  PluginServicesOptions,
+  Service,
+  Worker_Binding,
+  Worker_Module,
+} from "miniflare";
+import { callingMiniflare, nodeProxy } from "../../base/miniflare.ts";
+import { makePrivateFolder } from "../../base/private-files.ts";
+import { removeLeftFolders } from "../../base/processes.ts";
 import { keepRuntimeFilesPrivate } from "../../base/runtime-patches.ts";
+import { workerdModule } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
+import { parseS3Options, type ProjectS3 } from "../../s3/s3-table.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { StoreBucket } from "../../store/binding/store-bucket.ts";
+import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
 import {
   compatibilitySettings,
   hasRpc,
@@ -20,42 +37,35 @@ import {
   twoPlacesProblem,
   type BucketOptions,
 } from "../../store/config/store-buckets.ts";
-import { parseS3Options, type ProjectS3 } from "../../s3/s3-table.ts";
-import { newRunId } from "../../state/runs.ts";
-import { hasRuntimeSockets } from "../../state/sockets.ts";
-import { StoreBucket } from "../../store/binding/store-bucket.ts";
 import type { BucketSettings } from "../../store/core/operations.ts";
 import { bucketsService, clientBindings } from "../../store/node/bucket-services.ts";
 import { directCalls, nodeBinding } from "../../store/node/node-binding.ts";
+import { requireRemote } from "../../store/node/remote-buckets.ts";
+import { differentPair, pluginBindings, Runs } from "./plugin-bindings.ts";
 import {
-  bindingModuleName,
-  bindingModules,
-  pluginBindings,
-  type PluginBinding,
-} from "./plugin-bindings.ts";
-import { remoteBinding, remoteServices } from "./remote-binding.ts";
-import { pluginName, storeServices, type ControlOptions } from "./store-services.ts";
-import { StoreUse, type S3Access } from "./store-use.ts";
+  pluginName,
+  storeServices,
+  type StoreRunOptions,
+  type StoreUse,
+} from "./store-services.ts";
+
+const spoolService = "store:spool";
+/** Miniflare's service for `fetch()`: it trusts the certificates of `NODE_EXTRA_CA_CERTS` too. */
+const networkService = "internet";
+
+/** The use is `null` on a temporary folder, which only its runtime uses. */
+const runs = new Runs<StoreUse | null>();
 
 export const storePlugin: Plugin = {
   bindingTypeDescription: "Store bucket",
 
-  /** Miniflare calls this method first, with all scripts of a run. */
-  getExtensions({ options }) {
-    const runId = newRunId();
-    for (const worker of options) runs.set(worker, { runId, workers: options });
-    if (requireOneEndpoint(options) !== undefined) requireOnePlace(options);
-    return [
-      {
-        modules: [
-          ...bindingModules("store-binding"),
-          // Only runs with remote buckets load them.
-          ...(options.flatMap(boundBuckets).some(isRemote)
-            ? bindingModules("store-remote-binding")
-            : []),
-        ],
-      },
-    ];
+  getExtensions({ options: workers }) {
+    runs.begin(workers);
+    if (requireOneEndpoint(workers) !== undefined) requireOnePlace(workers);
+    const modules = bindingModules("store-binding");
+    // Only runs with remote buckets load them.
+    if (workers.some(hasRemote)) modules.push(...bindingModules("store-remote-binding"));
+    return [{ modules }];
   },
 
   getBindings(worker) {
@@ -66,17 +76,18 @@ export const storePlugin: Plugin = {
         if (kind === "control") {
           return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
         }
-        return bucketBinding(worker, { name, rpc, options: parseBucketOptions(name, options) });
+        return bucketBinding(worker, { name, options: parseBucketOptions(name, options) }, rpc);
       }),
     );
   },
 
   getNodeBindings(worker) {
     return Object.fromEntries(
-      storeBindings(worker).map(({ name, kind, options }) => [
-        name,
-        nodeValue(worker, { name, kind, options }),
-      ]),
+      storeBindings(worker).map(({ name, kind, options }): [string, unknown] => {
+        if (kind === "control") return [name, nodeProxy()];
+        if (kind === "s3") return [name, JSON.parse(s3Binding(worker, name).json)];
+        return [name, nodeBucket(worker, parseBucketOptions(name, options))];
+      }),
     );
   },
 
@@ -86,25 +97,22 @@ export const storePlugin: Plugin = {
     if (bindings.length === 0) return [];
     keepRuntimeFilesPrivate();
     const control = bindings.find(({ kind }) => kind === "control");
-    const controlOptions: ControlOptions = control?.options ?? {};
-    const { runId, workers } = runOf(worker);
-    const bound = workers.flatMap(boundBuckets);
-    const local = bound.filter((options) => !isRemote(options));
-    const bucketNames = [...new Set(local.map(({ bucketName }) => bucketName))];
-    const s3 = requireOneEndpoint(workers);
-    const remoteOnes = boundBuckets(worker).some(isRemote) ? remoteServices(assembly) : [];
+    const run = runs.of(worker);
+    const bound = run.workers.flatMap(boundBuckets).map(({ options }) => options);
+    const local = bound.filter(({ remote }) => remote === undefined);
+    const s3 = requireOneEndpoint(run.workers);
+    const remoteOnes = hasRemote(worker) ? [spool(assembly)] : [];
     if (bindings.every(({ kind }) => kind === "bucket") && boundBuckets(worker).every(isRemote)) {
       return remoteOnes;
     }
-    const services = await storeServices(assembly, {
-      ...controlOptions,
-      runId,
-      bucketNames,
+    const services = await storeServices(assembly, run, {
+      ...(control?.options as Pick<StoreRunOptions, "project_folder"> | undefined),
+      bucketNames: [...new Set(local.map(({ bucketName }) => bucketName))],
       isServed: s3 !== undefined,
     });
     if (s3 !== undefined) {
-      const use = StoreUse.ofMiniflare(assembly.loopbackPort) as StoreUse;
-      setS3Access(worker, await use.serveS3({ ...s3, bindings: bound.map(servedOptions) }));
+      const access = await run.use?.serveS3({ ...s3, bindings: bound.map(servedOptions) });
+      s3Accesses.set(run, JSON.stringify(access));
     }
     return [...services, ...remoteOnes];
   },
@@ -112,43 +120,91 @@ export const storePlugin: Plugin = {
 
 interface BoundBucket {
   readonly name: string;
-  readonly rpc: boolean;
   readonly options: BucketOptions;
 }
 
-function bucketBinding(
+async function bucketBinding(
   worker: ParsedWorkerOptions,
-  { name, rpc, options }: BoundBucket,
-): Worker_Binding | Promise<Worker_Binding> {
+  { name, options }: BoundBucket,
+  rpc: boolean,
+): Promise<Worker_Binding> {
   const { bucketName, latencyMilliseconds = 0, verifyReads = false, observed = false } = options;
-  const { runId } = runOf(worker);
-  const settings = bucketSettings(worker, options);
   const { remote } = options;
-  if (remote !== undefined) {
-    const bucket = { bucketName, runId, latencyMilliseconds };
-    return remoteBinding(name, { remote, bucket, settings, observed });
-  }
-  const bucket = { bucketName, runId, rpc, latencyMilliseconds, verifyReads };
+  const bucket = { bucketName, runId: runs.of(worker).runId, latencyMilliseconds };
+  const settings = JSON.stringify(bucketSettings(worker, options));
+  const module = remote === undefined ? "store-binding" : "store-remote-binding";
   return {
     name,
     wrapped: {
-      moduleName: bindingModuleName("store-binding", observed),
+      moduleName: moduleName(module, observed),
       innerBindings: [
-        ...clientBindings,
-        { name: "bucket", json: JSON.stringify(bucket) },
-        { name: "settings", json: JSON.stringify(settings) },
+        ...(remote === undefined ? clientBindings : await remoteBindings(remote, bucketName)),
+        {
+          name: "bucket",
+          json: JSON.stringify(remote === undefined ? { ...bucket, rpc, verifyReads } : bucket),
+        },
+        { name: "settings", json: settings },
       ],
     },
   };
 }
 
-function nodeValue(
-  worker: ParsedWorkerOptions,
-  { name, kind, options }: PluginBinding<BindingKind>,
-): unknown {
-  if (kind === "control") return nodeProxy();
-  if (kind === "s3") return JSON.parse(s3Binding(worker, name).json);
-  return nodeBucket(worker, parseBucketOptions(name, options));
+/** @throws UserError when the service cannot be used, or lacks what a bucket needs */
+async function remoteBindings(
+  remote: ProjectRemote,
+  bucketName: string,
+): Promise<Worker_Binding[]> {
+  const place = remotePlace(remote, bucketName);
+  const { credentials, accept } = remote;
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  const features = await requireRemote({ ...place, credentials, accept });
+  return [
+    { name: "remote", json: JSON.stringify({ ...place, features }) },
+    { name: "accessKeyId", text: accessKeyId },
+    { name: "secretAccessKey", text: secretAccessKey },
+    ...(sessionToken === undefined ? [] : [{ name: "sessionToken", text: sessionToken }]),
+    { name: "network", service: { name: networkService } },
+    { name: "spool", service: { name: spoolService } },
+  ];
+}
+
+/**
+ * The folder of this process, in which streams wait. A file is removed when it was sent, so the folder of a
+ * process that has ended has only files that a crash has left.
+ */
+function spool({ sharedOptions, tmpPath }: PluginServicesOptions): Service {
+  const { resourcePersistencePath: persistPath } = sharedOptions;
+  const storeFolder = callingMiniflare().getPersistPath(pluginName, tmpPath, persistPath);
+  const folder = join(storeFolder, "spool");
+  makePrivateFolder(folder);
+  removeLeftFolders(folder, /^(\d+)$/);
+  const own = join(folder, String(process.pid));
+  makePrivateFolder(own);
+  return { name: spoolService, disk: { path: own, writable: true } };
+}
+
+/** A module in the isolate of the script, which makes a binding. */
+type BindingModule = "store-binding" | "store-remote-binding";
+
+function moduleName(module: BindingModule, observed: boolean): string {
+  return `ledge-internal:${module}${observed ? "-observed" : ""}`;
+}
+
+/**
+ * The module of a binding, and its module for a script that the explorer observes. A module of its own, because
+ * it needs a module of the runtime that earlier versions of workerd do not have, and workerd loads it only if
+ * a binding names it.
+ */
+function bindingModules(module: BindingModule): (Worker_Module & { internal: boolean })[] {
+  const observedSource = `
+    import tracing from "cloudflare-internal:tracing";
+    import createBinding from "${moduleName(module, false)}";
+    export default (inner) => createBinding(inner, tracing);
+  `;
+  return [
+    { name: moduleName(module, false), internal: true, esModule: workerdModule(module) },
+    { name: moduleName(module, true), internal: true, esModule: observedSource },
+  ];
 }
 
 /**
@@ -156,34 +212,28 @@ function nodeValue(
  * take the way through Miniflare's proxy.
  */
 function nodeBucket(worker: ParsedWorkerOptions, options: BucketOptions): unknown {
-  const { bucketName, latencyMilliseconds = 0, verifyReads = false } = options;
+  const { bucketName, remote, latencyMilliseconds = 0, verifyReads = false } = options;
   const settings = bucketSettings(worker, options);
-  const use = isRemote(options) ? undefined : StoreUse.ofRun(runOf(worker).runId);
-  const isDirect = hasRuntimeSockets && latencyMilliseconds === 0 && !verifyReads;
-  return use === undefined || !isDirect
-    ? nodeProxy(nodeBinding(settings))
-    : new StoreBucket(directCalls(use.bucket(bucketName)), {
-        ...settings,
-        allowUnsizedStreams: true,
-      });
+  const { use } = runs.of(worker);
+  const isDirect =
+    remote === undefined && hasRuntimeSockets && latencyMilliseconds === 0 && !verifyReads;
+  if (!isDirect || use === undefined || use === null) return nodeProxy(nodeBinding(settings));
+  const nodeSettings = { ...settings, allowUnsizedStreams: true };
+  return new StoreBucket(directCalls(use.bucket(bucketName)), nodeSettings);
 }
 
-/** The bindings to the S3-compatible API of each script, by name. */
-const s3Bindings = new WeakMap<ParsedWorkerOptions, Map<string, { name: string; json: string }>>();
+/** What a client of the S3-compatible API of each run needs, as JSON. */
+const s3Accesses = new WeakMap<object, string>();
 
-/** Miniflare asks for bindings before it says where the state is, so the value is set afterwards. */
-function s3Binding(worker: ParsedWorkerOptions, name: string): { name: string; json: string } {
-  const bindings = s3Bindings.get(worker) ?? new Map<string, { name: string; json: string }>();
-  s3Bindings.set(worker, bindings);
-  const binding = bindings.get(name) ?? { name, json: "null" };
-  bindings.set(name, binding);
-  return binding;
-}
-
-function setS3Access(worker: ParsedWorkerOptions, access: S3Access): void {
-  for (const { name, kind } of storeBindings(worker)) {
-    if (kind === "s3") s3Binding(worker, name).json = JSON.stringify(access);
-  }
+/** Miniflare asks for bindings before it says where the state is, and reads their values afterwards. */
+function s3Binding(worker: ParsedWorkerOptions, name: string) {
+  const run = runs.of(worker);
+  return {
+    name,
+    get json(): string {
+      return s3Accesses.get(run) ?? "null";
+    },
+  };
 }
 
 /**
@@ -192,18 +242,17 @@ function setS3Access(worker: ParsedWorkerOptions, access: S3Access): void {
  * @throws UserError when bindings have different options: a Miniflare has one server
  */
 function requireOneEndpoint(workers: readonly ParsedWorkerOptions[]): ProjectS3 | undefined {
-  const [first, ...others] = workers
+  const endpoints = workers
     .flatMap(storeBindings)
     .filter(({ kind }) => kind === "s3")
     .map(({ name, options }) => ({ name, options: parseS3Options(name, options) }));
-  const other = others.find(({ options }) => !isDeepStrictEqual(options, first?.options));
-  if (other !== undefined) {
-    throw new UserError(
-      `The bindings "${first?.name}" and "${other.name}" of type "store_s3" have different options. ` +
-        "One server serves all buckets: give both bindings the same options.",
-    );
-  }
-  return first?.options;
+  const different = differentPair(endpoints);
+  if (different === null) return endpoints[0]?.options;
+  const [first, other] = different;
+  throw new UserError(
+    `The bindings "${first.name}" and "${other.name}" of type "store_s3" have different options. ` +
+      "One server serves all buckets: give both bindings the same options.",
+  );
 }
 
 /**
@@ -213,28 +262,31 @@ function requireOneEndpoint(workers: readonly ParsedWorkerOptions[]): ProjectS3 
  */
 function requireOnePlace(workers: readonly ParsedWorkerOptions[]): void {
   const first = new Map<string, { binding: string; remote: string | undefined }>();
-  for (const { name: binding, kind, options } of workers.flatMap(storeBindings)) {
-    if (kind !== "bucket") continue;
-    const { bucketName, remote } = parseBucketOptions(binding, options);
-    const known = first.get(bucketName);
-    if (known === undefined) first.set(bucketName, { binding, remote: remote?.name });
-    else if (known.remote !== remote?.name) {
-      const problem = twoPlacesProblem(bucketName, remote?.name, known);
-      throw new UserError(
-        `Store bucket "${binding}": ${problem}. The S3-compatible API serves one of them: use another name, or the same remote.`,
-      );
-    }
+  for (const { name: binding, options } of workers.flatMap(boundBuckets)) {
+    const { bucketName } = options;
+    const remote = options.remote?.name;
+    const known = first.get(bucketName) ?? { binding, remote };
+    first.set(bucketName, known);
+    if (known.remote === remote) continue;
+    const problem = twoPlacesProblem(bucketName, remote, known);
+    throw new UserError(
+      `Store bucket "${binding}": ${problem}. The S3-compatible API serves one of them: use another name, or the same remote.`,
+    );
   }
 }
 
-function boundBuckets(worker: ParsedWorkerOptions): BucketOptions[] {
+function boundBuckets(worker: ParsedWorkerOptions): BoundBucket[] {
   return storeBindings(worker)
     .filter(({ kind }) => kind === "bucket")
-    .map(({ name, options }) => parseBucketOptions(name, options));
+    .map(({ name, options }) => ({ name, options: parseBucketOptions(name, options) }));
 }
 
-function isRemote({ remote }: BucketOptions): boolean {
-  return remote !== undefined;
+function isRemote({ options }: BoundBucket): boolean {
+  return options.remote !== undefined;
+}
+
+function hasRemote(worker: ParsedWorkerOptions): boolean {
+  return boundBuckets(worker).some(isRemote);
 }
 
 /** The options that the S3-compatible API depends on: with others, the server starts again. */
@@ -255,28 +307,12 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
   };
 }
 
-type BindingKind = "bucket" | "control" | "s3";
-
-function storeBindings(worker: ParsedWorkerOptions): PluginBinding<BindingKind>[] {
+function storeBindings(worker: ParsedWorkerOptions) {
   return pluginBindings(worker, pluginName, {
     "unsafe:store_bucket": "bucket",
     "unsafe:store_control": "control",
     "unsafe:store_s3": "s3",
   });
-}
-
-/** The run of each script: the id in the names of its blobs, and all scripts of the run. */
-const runs = new WeakMap<ParsedWorkerOptions, Run>();
-
-interface Run {
-  readonly runId: string;
-  readonly workers: readonly ParsedWorkerOptions[];
-}
-
-function runOf(worker: ParsedWorkerOptions): Run {
-  let run = runs.get(worker);
-  if (run === undefined) runs.set(worker, (run = { runId: newRunId(), workers: [worker] }));
-  return run;
 }
 
 /**

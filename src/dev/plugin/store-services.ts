@@ -1,64 +1,80 @@
 /**
- * The services behind the bindings of the store: the buckets on their databases in the runtime that
- * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
+ * How a Miniflare uses the store in a folder: as the owner, whose runtime has the buckets on their
+ * databases, or as a client, whose buckets ask the owner (`store/node/store-owner.ts`).
+ *
+ * The owner opens the socket of the store's endpoint in its runtime: Miniflare opens sockets for workers
+ * that its options name, and a plugin can change the options before Miniflare reads them.
  */
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
-import { callingMiniflare, type MiniflareModule } from "../../base/miniflare.ts";
+import {
+  callingMiniflare,
+  directSockets,
+  setDirectSockets,
+  type MiniflareModule,
+} from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
+import type { ProcessIdentity } from "../../base/processes.ts";
+import type { ProjectS3 } from "../../s3/s3-table.ts";
+import type { RunningS3 } from "../../s3/server.ts";
 import { fullDeviceText, requireUsableFolder } from "../../state/folder.ts";
+import type { FolderOwner } from "../../state/owner.ts";
 import { RunRecords } from "../../state/runs.ts";
-import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { hasRuntimeSockets, publishSocket, socketPath } from "../../state/sockets.ts";
+import type { Succession } from "../../state/succession.ts";
+import type { BucketOptions } from "../../store/config/store-buckets.ts";
 import { bucketFolder } from "../../store/core/content.ts";
 import {
   bucketClass,
   bucketsModule,
   bucketsWorker,
+  bucketsWorkerName,
   diskServices,
+  endpointEntrypoint as entrypoint,
   ownerService,
   runBindings,
 } from "../../store/node/bucket-services.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { openBuckets } from "../../store/node/endpoint-client.ts";
 import { endpointPath } from "../../store/node/endpoint-connection.ts";
+import { LocalBuckets } from "../../store/node/local-bucket.ts";
 import { removePartialFiles } from "../../store/node/store-files.ts";
-import { storeNeeds } from "../../store/node/store-owner.ts";
-import { closeEndpointSocket, openEndpointSocket, StoreUse } from "./store-use.ts";
+import { claimStore, storeNeeds, succeedStoreOwner } from "../../store/node/store-owner.ts";
+import { FolderUse, type MiniflareRun } from "./folder-use.ts";
+import type { Run } from "./plugin-bindings.ts";
 
 /** Also the name of the store's folder below the persist path. */
 export const pluginName = "store";
 const ownerServiceName = "store:owner";
 const projectService = "store:project";
 
-/** The options of the control binding. */
-export interface ControlOptions {
+export interface StoreRunOptions {
   /** The folder from which tests can fill buckets. */
   readonly project_folder?: string;
-}
-
-export interface StoreRunOptions extends ControlOptions {
-  readonly runId: string;
   /** The buckets that the scripts of the run are bound to. */
   readonly bucketNames: readonly string[];
   /** Whether Node serves the buckets, too, and so needs the endpoint of a temporary folder. */
   readonly isServed: boolean;
 }
 
+/** The services for a script. All scripts of a run use the services of the first script. */
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
-  run: StoreRunOptions,
+  run: Run<StoreUse | null>,
+  { bucketNames, isServed, project_folder: projectFolder }: StoreRunOptions,
 ): Promise<Service[]> {
-  const { runId, bucketNames, project_folder: projectFolder } = run;
+  const { runId } = run;
   const miniflare = callingMiniflare();
   const { resourcePersistencePath: givenPath } = sharedOptions;
   const folder = miniflare.getPersistPath(pluginName, tmpPath, givenPath);
-  const persistPath = givenPath ?? (run.isServed ? dirname(folder) : undefined);
+  const persistPath = givenPath ?? (isServed ? dirname(folder) : undefined);
   const { isFull } = requireUsableFolder(folder, storeNeeds);
   if (isFull) console.warn(fullDeviceText(folder));
   const [blobs, runs] = [join(folder, "blobs"), join(folder, "runs")];
   // The command line finds buckets by their folders.
   for (const name of bucketNames) makePrivateFolder(join(blobs, bucketFolder(name)));
-  // All scripts of a run use the services of the first script.
-  if (lastRunIds.get(loopbackPort) === runId) return [];
-  lastRunIds.set(loopbackPort, runId);
+  if (run.use !== undefined) return [];
   const shared = diskServices(folder);
   const bindings = runBindings({ folder, runId, bucketNames, isFull });
   if (projectFolder !== undefined) {
@@ -67,18 +83,26 @@ export async function storeServices(
   }
   // Only this runtime uses a temporary folder.
   if (persistPath === undefined) {
+    run.use = null;
     new RunRecords(folder).write(runId);
     return [...shared, ownerService(bindings)];
   }
-  const use = await StoreUse.begin({ persistPath, folder }, { runId, loopbackHost, loopbackPort });
+  const last = uses.get(loopbackPort);
+  const isSame = last?.folder === folder;
+  run.use = isSame ? last : new StoreUse(pluginName, folder, uses, loopbackPort);
+  const isOwner = await run.use.begin({ runId, persistPath, loopbackHost, loopbackPort });
   // In the background: the runtime takes longer to start, and does not depend on the outcome.
   void removePartialFiles(blobs, runs);
-  if (!use.isOwner) {
-    closeEndpointSocket(worker);
-    return [...shared, ...clientServices(endpointPath(folder), bindings, miniflare.kVoid)];
+  // Miniflare may read the same options twice.
+  const sockets = directSockets(worker).filter((socket) => socket.entrypoint !== entrypoint);
+  if (isOwner && hasRuntimeSockets) {
+    const host = `unix:${socketPath(folder, runId)}`;
+    sockets.push({ host, port: 0, serviceName: bucketsWorkerName, entrypoint });
   }
-  if (hasRuntimeSockets) openEndpointSocket(worker, folder, runId);
-  return [...shared, ownerService(bindings)];
+  setDirectSockets(worker, sockets);
+  return isOwner
+    ? [...shared, ownerService(bindings)]
+    : [...shared, ...clientServices(endpointPath(folder), bindings, miniflare.kVoid)];
 }
 
 /** The project's folder, and the content types of its files. */
@@ -89,9 +113,6 @@ async function projectBindings(): Promise<Worker_Binding[]> {
     { name: "contentTypes", json: JSON.stringify(mimes) },
   ];
 }
-
-/** The run that each Miniflare, by its loopback port, has started last. */
-const lastRunIds = new Map<number, string>();
 
 /** Buckets that are clients of the owner's, under the same names: scripts have the same bindings. */
 function clientServices(
@@ -114,3 +135,84 @@ const clientModule = `
 export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "./store-buckets.js";
 export default {};
 `;
+
+interface S3EndpointOptions extends ProjectS3 {
+  /** The bindings of scripts to buckets. */
+  readonly bindings: readonly Pick<BucketOptions, "bucketName" | "public" | "remote">[];
+}
+
+const uses = new Map<number, StoreUse>();
+
+export class StoreUse extends FolderUse {
+  #owner: FolderOwner | null = null;
+  #succession: Succession | undefined;
+  #s3: { readonly options: S3EndpointOptions; readonly server: RunningS3 } | undefined;
+  /** The connection of the buckets in Node. */
+  #buckets: LocalBuckets | undefined;
+
+  /** @returns whether this process owns the store */
+  async begin(run: MiniflareRun): Promise<boolean> {
+    this.#owner ??= await claimStore(this.folder);
+    if (this.#owner === null) this.#succession ??= succeedStoreOwner(this.folder);
+    else {
+      void this.#succession?.stop();
+      this.#succession = undefined;
+    }
+    await this.beginRun(run);
+    return this.#owner !== null;
+  }
+
+  /** A bucket for this process, until Miniflare ends. */
+  bucket(name: string): Bucket {
+    // This Miniflare is the owner, or its succession becomes the owner.
+    this.#buckets ??= new LocalBuckets(this.folder, { succeeds: false });
+    return this.#buckets.bucket(name);
+  }
+
+  /**
+   * Serves the S3-compatible API until Miniflare ends, for tools that start Miniflare themselves. A server
+   * that has the same options goes on.
+   *
+   * @returns the value of the binding: what a client needs
+   */
+  async serveS3(options: S3EndpointOptions): Promise<object> {
+    if (this.#s3 !== undefined && !isDeepStrictEqual(this.#s3.options, options)) {
+      await this.#closeS3();
+    }
+    // Most runs need no server, so its modules are loaded here.
+    const { servedBuckets, serveFolder } = await import("../../s3/server.ts");
+    const { bindings, cors, ...listen } = options;
+    const buckets = servedBuckets(bindings, cors);
+    this.#s3 ??= {
+      options,
+      server: await serveFolder(dirname(this.folder), { ...listen, buckets }),
+    };
+    const { url, credentials } = this.#s3.server;
+    return { endpoint: url, region: "auto", ...credentials };
+  }
+
+  async #closeS3(): Promise<void> {
+    const served = this.#s3;
+    this.#s3 = undefined;
+    await served?.server.close();
+  }
+
+  protected override onStart(runtime: ProcessIdentity): void {
+    this.#owner?.recordRuntime(runtime);
+  }
+
+  /** @param socketName as Miniflare makes it of the worker's index and the entrypoint */
+  protected override onListen(socketName: string, runId: string): void {
+    if (!socketName.endsWith(entrypoint)) return;
+    // Miniflare appends the port to every host. Here the port is a part of the socket's name.
+    publishSocket(socketPath(this.folder, `${runId}:0`), endpointPath(this.folder));
+    void openBuckets(this.folder);
+  }
+
+  protected override onEnd(): void {
+    void this.#buckets?.close();
+    this.#owner?.release();
+    void this.#succession?.stop();
+    void this.#closeS3();
+  }
+}

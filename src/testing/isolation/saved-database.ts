@@ -39,7 +39,6 @@ export function fileState(path: string): FileState {
 /** Of the names of files that were set aside. */
 export const asideEnding = "-aside";
 
-/** The files of a database. */
 export class DatabaseFiles {
   readonly path: string;
   readonly log: string;
@@ -107,8 +106,7 @@ export class DatabaseFiles {
 }
 
 export class SavedDatabase {
-  readonly files: DatabaseFiles;
-  readonly #folder: SaveFolder;
+  readonly #files: DatabaseFiles;
   readonly #copy: string;
   readonly #logCopy: string | null;
   readonly #logBytes: number;
@@ -118,41 +116,35 @@ export class SavedDatabase {
 
   /** @param before the database when it was saved last: what is the same is not copied again */
   constructor(files: DatabaseFiles, folder: SaveFolder, before: SavedDatabase | undefined) {
-    this.files = files;
-    this.#folder = folder;
+    this.#files = files;
     this.#main = fileState(files.path);
     this.#log = fileState(files.log);
     this.#logBytes = files.logBytes;
     this.#logSalts = this.#logBytes === 0 ? "" : files.logSalts;
     this.#copy =
-      before !== undefined && before.hasMain(this.#main) ? before.#copy : folder.copy(files.path);
+      before !== undefined && before.#main === this.#main ? before.#copy : folder.copy(files.path);
     this.#logCopy = this.#logBytes === 0 ? null : folder.copy(files.log);
   }
 
-  hasMain(state: FileState): boolean {
-    return this.#main === state;
-  }
-
-  /** The names of the copies. */
   get copies(): string[] {
     return this.#logCopy === null ? [this.#copy] : [this.#copy, this.#logCopy];
   }
 
   get isUnchanged(): boolean {
-    return this.#main === fileState(this.files.path) && this.#log === fileState(this.files.log);
+    return this.#main === fileState(this.#files.path) && this.#log === fileState(this.#files.log);
   }
 
   /** Restores the content. No connection is open, and the database is not set aside. */
   restore(): void {
     if (this.isUnchanged) return;
-    const { files } = this;
-    if (this.hasMain(fileState(files.path)) && this.#canCutLog()) {
+    const files = this.#files;
+    if (this.#main === fileState(files.path) && this.#canCutLog()) {
       if (fileState(files.log) !== null) truncateSync(files.log, this.#logBytes);
     } else {
       files.remove();
-      this.#folder.copyBack(this.#copy, files.path);
+      copyFile(this.#copy, files.path);
       if (this.#logCopy !== null) {
-        this.#folder.copyBack(this.#logCopy, files.log);
+        copyFile(this.#logCopy, files.log);
         truncateSync(files.log, this.#logBytes);
       }
       this.#main = fileState(files.path);
@@ -161,7 +153,7 @@ export class SavedDatabase {
   }
 
   #canCutLog(): boolean {
-    return this.#logBytes === 0 || this.files.logSalts === this.#logSalts;
+    return this.#logBytes === 0 || this.#files.logSalts === this.#logSalts;
   }
 }
 
@@ -175,49 +167,41 @@ export class SaveFolder {
     this.#path = path;
   }
 
-  #pathOf(name: string): string {
-    return join(this.#path, name);
-  }
-
-  /** Copies a file. Returns the name of the copy. */
+  /** Returns the path of the copy. */
   copy(path: string): string {
-    const name = this.#nextName();
-    copyFileSync(path, this.#pathOf(name), constants.COPYFILE_FICLONE);
-    return name;
+    return copyFile(path, this.#nextPath());
   }
 
-  /** A copy of a file that never changes: another name for it, where the disk has such names. */
+  /** For a file that never changes. */
   link(path: string): string {
-    const name = this.#nextName();
-    link(path, this.#pathOf(name));
-    return name;
-  }
-
-  copyBack(name: string, path: string): void {
-    copyFileSync(this.#pathOf(name), path, constants.COPYFILE_FICLONE);
-  }
-
-  linkBack(name: string, path: string): void {
-    link(this.#pathOf(name), path);
+    return linkFile(path, this.#nextPath());
   }
 
   /** Removes all copies except these. */
-  keep(names: ReadonlySet<string>): void {
+  keep(copies: ReadonlySet<string>): void {
     for (const name of readdirSync(this.#path)) {
-      if (!names.has(name)) rmSync(this.#pathOf(name));
+      const path = join(this.#path, name);
+      if (!copies.has(path)) rmSync(path);
     }
   }
 
-  #nextName(): string {
-    return String(++this.#count);
+  #nextPath(): string {
+    return join(this.#path, String(++this.#count));
   }
 }
 
-function link(from: string, to: string): void {
+function copyFile(from: string, to: string): string {
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  return to;
+}
+
+/** A copy of a file that never changes: another name for the file, where the disk has such names. */
+export function linkFile(from: string, to: string): string {
   try {
     linkSync(from, to);
+    return to;
   } catch {
-    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+    return copyFile(from, to);
   }
 }
 

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { StateFiles, StateServer } from "./state-files.ts";
+import { serveState, StateFiles } from "./state-files.ts";
 
 const kinds = [
   { name: "kv", hasObjects: false },
@@ -269,8 +269,7 @@ interface Answer {
 
 async function startServer(): Promise<(path: string) => Promise<Answer>> {
   const folder = mkdtempSync(join(tmpdir(), "ledge-state-"));
-  const server = new StateServer(folder, new StateFiles(folder, []));
-  await server.listen();
+  const server = await serveState(folder, new StateFiles(folder, []));
   onTestFinished(() => {
     server.close();
     rmSync(folder, { recursive: true });

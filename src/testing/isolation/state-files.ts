@@ -18,13 +18,15 @@
  * the object lives, and `finish` removes the index.
  */
 import { readdirSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
+import { once } from "node:events";
 import { basename, join } from "node:path";
 import { removeSocket, socketPath } from "../../state/sockets.ts";
 import {
   asideEnding,
   DatabaseFiles,
   fileState,
+  linkFile,
   SavedDatabase,
   SaveFolder,
 } from "./saved-database.ts";
@@ -127,14 +129,11 @@ export class StateFiles {
 
   #begin(restored: Layer | null, opened: number | undefined): boolean {
     const found = this.#look();
-    const isChanged = restored?.folders.some(
-      (folder, index) => !folder.isUnchanged(found[index] as FoundFolder),
+    const mustAbort = found.some(
+      (folder, index) =>
+        folder.hasObjects || restored?.folders[index]?.isUnchanged(folder) === false,
     );
-    const hasObjects = found.some(({ databases }, index) => {
-      const { hasObjects: ofObjects } = this.#folders[index] as StateFolder;
-      return ofObjects && [...databases.values()].some((files) => files.isOpen);
-    });
-    if (isChanged !== true && !hasObjects) {
+    if (!mustAbort) {
       this.#end(restored, opened);
       return false;
     }
@@ -161,7 +160,7 @@ export class StateFiles {
   }
 
   #look(): FoundFolder[] {
-    return this.#folders.map(({ name }) => new FoundFolder(join(this.#path, name)));
+    return this.#folders.map((folder) => new FoundFolder(this.#path, folder));
   }
 }
 
@@ -172,15 +171,22 @@ class FoundFolder {
   /** By path. */
   readonly databases = new Map<string, DatabaseFiles>();
   readonly #blobFolders: string[] = [];
+  readonly #keepsObjects: boolean;
 
-  constructor(path: string) {
-    for (const folder of foldersIn(path)) {
+  constructor(state: string, { name, hasObjects }: StateFolder) {
+    this.#keepsObjects = hasObjects;
+    for (const folder of foldersIn(join(state, name))) {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
-        const entryPath = join(folder, entry.name);
-        if (entry.isDirectory()) this.#blobFolders.push(entryPath);
-        else this.#add(entryPath);
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) this.#blobFolders.push(path);
+        else this.#add(path);
       }
     }
+  }
+
+  /** Whether an object with state in memory is alive. */
+  get hasObjects(): boolean {
+    return this.#keepsObjects && [...this.databases.values()].some((files) => files.isOpen);
   }
 
   /** A value is a file, and a file of many values takes long to list: only listed when needed. */
@@ -199,32 +205,27 @@ class FoundFolder {
 
 /** The folder of one kind of state, as it was when it was saved. */
 class SavedFolder {
-  readonly #folder: SaveFolder;
   readonly #databases: ReadonlyMap<string, SavedDatabase>;
-  /** The names of the copies, by path. */
+  /** The copies, by path. */
   readonly #blobs: ReadonlyMap<string, string>;
 
   constructor(found: FoundFolder, folder: SaveFolder, before: SavedFolder | undefined) {
-    this.#folder = folder;
     if (before?.isUnchanged(found)) {
       this.#databases = before.#databases;
       this.#blobs = before.#blobs;
       return;
     }
-    const databases = before === undefined ? new Map<string, SavedDatabase>() : before.#databases;
-    const blobs = before === undefined ? new Map<string, string>() : before.#blobs;
     this.#databases = new Map(
       Array.from(found.databases, ([path, files]) => {
-        const saved = databases.get(path);
+        const saved = before && before.#databases.get(path);
         return [path, saved?.isUnchanged ? saved : new SavedDatabase(files, folder, saved)];
       }),
     );
     this.#blobs = new Map(
-      found.blobs().map((path) => [path, blobs.get(path) ?? folder.link(path)]),
+      found.blobs().map((path) => [path, (before && before.#blobs.get(path)) ?? folder.link(path)]),
     );
   }
 
-  /** The names of the copies. */
   get copies(): string[] {
     const ofDatabases = [...this.#databases.values()].flatMap((saved) => saved.copies);
     return [...ofDatabases, ...this.#blobs.values()];
@@ -243,7 +244,7 @@ class SavedFolder {
     const blobs = new Set(found.blobs());
     for (const path of blobs) if (!this.#blobs.has(path)) rmSync(path, { force: true });
     for (const [path, copy] of this.#blobs) {
-      if (!blobs.has(path)) this.#folder.linkBack(copy, path);
+      if (!blobs.has(path)) linkFile(copy, path);
     }
   }
 }
@@ -262,38 +263,31 @@ function foldersIn(path: string): string[] {
  *     POST /open?layer=1            StateFiles.open
  *     POST /close?layer=1&next=2    StateFiles.close
  *     POST /finish                  StateFiles.finish
+ *
+ * @param folder the folder of the runtime's state, which exists
  */
-export class StateServer {
-  readonly path: string;
-  readonly #server: Server;
-
-  /** @param folder the folder of the runtime's state, which exists */
-  constructor(folder: string, files: StateFiles) {
-    this.path = socketPath(folder, "state");
-    // The runtime keeps its connection for the next test, which may come much later.
-    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-      try {
-        response.end(String(answer(files, new URL(request.url ?? "", "http://state"))));
-      } catch (error) {
-        response.writeHead(500).end((error as Error).message);
-      }
-    });
-  }
-
-  async listen(): Promise<void> {
-    removeSocket(this.path);
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(this.path, resolve);
-    });
-    // The process may end before its runtime.
-    this.#server.unref();
-  }
-
-  close(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
+export async function serveState(
+  folder: string,
+  files: StateFiles,
+): Promise<{ readonly path: string; close(): void }> {
+  const path = socketPath(folder, "state");
+  // The runtime keeps its connection for the next test, which may come much later.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    try {
+      response.end(String(answer(files, new URL(request.url ?? "", "http://state"))));
+    } catch (error) {
+      response.writeHead(500).end((error as Error).message);
+    }
+  });
+  removeSocket(path);
+  await once(server.listen(path), "listening");
+  // The process may end before its runtime.
+  server.unref();
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { path, close };
 }
 
 function answer(files: StateFiles, { pathname, searchParams }: URL): boolean {

@@ -1,5 +1,5 @@
 /**
- * The runs of a Miniflare that uses a folder, from its first runtime to its end.
+ * How a Miniflare uses a folder, from its first runtime to its end.
  *
  * Miniflare does not tell a plugin when it ends. But a plugin sees the processes of its Miniflare.
  * Miniflare asks for services before it replaces a runtime, so a runtime that ends by the hand of
@@ -10,7 +10,7 @@ import { isListening } from "../../base/ports.ts";
 import { markChildren, type ProcessIdentity } from "../../base/processes.ts";
 import { observeRuntimesAt } from "../../base/runtime-patches.ts";
 import { takeStartTurn } from "../../state/lock.ts";
-import type { RunRecords } from "../../state/runs.ts";
+import { RunRecords } from "../../state/runs.ts";
 
 export interface MiniflareRun {
   readonly runId: string;
@@ -20,71 +20,72 @@ export interface MiniflareRun {
   readonly loopbackPort: number;
 }
 
-interface RunsOptions {
-  readonly plugin: string;
-  readonly records: RunRecords;
-  /** The runs of the same Miniflare on another folder, which end when their runtime ends. */
-  readonly previous: MiniflareRuns | undefined;
-  readonly onStart?: (runtime: ProcessIdentity) => void;
-  readonly onListen?: (socketName: string, runId: string) => void;
-  /** Miniflare has ended, or uses another folder. */
-  readonly onEnd: () => void;
-}
-
 const watchMilliseconds = 500;
 
-export class MiniflareRuns {
-  readonly #options: RunsOptions;
-  #previous: MiniflareRuns | undefined;
+export abstract class FolderUse {
+  readonly folder: string;
+  readonly #plugin: string;
+  readonly #records: RunRecords;
+  /** By the loopback port of each Miniflare. */
+  readonly #uses: Map<number, FolderUse>;
+  /** The use of another folder by the same Miniflare, which ends when its runtime ends. */
+  #previous: FolderUse | undefined;
   /** The run for which Miniflare has asked for services last. */
   #nextRunId = "";
   /** The run of the runtime that runs. */
   #runId = "";
   #endStart: () => void = () => {};
 
-  constructor(options: RunsOptions) {
-    this.#options = options;
-    this.#previous = options.previous;
+  /** @param uses the uses of the plugin, by the loopback port of each Miniflare */
+  constructor(plugin: string, folder: string, uses: Map<number, FolderUse>, loopbackPort: number) {
+    this.#plugin = plugin;
+    this.folder = folder;
+    this.#records = new RunRecords(folder);
+    this.#uses = uses;
+    this.#previous = uses.get(loopbackPort);
+    uses.set(loopbackPort, this);
     markChildren();
   }
 
+  protected onStart?(runtime: ProcessIdentity): void;
+  protected onListen?(socketName: string, runId: string): void;
+  /** Miniflare has ended, or uses another folder. */
+  protected abstract onEnd(): void;
+
   /** Called when Miniflare asks for the services of a run. Its runtime may start afterwards. */
-  async begin(run: MiniflareRun): Promise<void> {
-    const { plugin, records } = this.#options;
+  protected async beginRun(run: MiniflareRun): Promise<void> {
     const { runId, persistPath, loopbackPort } = run;
     this.#nextRunId = runId;
-    records.write(runId);
+    this.#records.write(runId);
     this.#endStart = await shareStartTurn(persistPath, loopbackPort);
-    observeRuntimesAt(loopbackPort, plugin, {
-      onStart: (runtime) => this.#onStart(runtime),
+    observeRuntimesAt(loopbackPort, this.#plugin, {
+      onStart: (runtime) => {
+        this.#runId = this.#nextRunId;
+        this.#records.write(this.#runId, runtime);
+        this.onStart?.(runtime);
+      },
       onListen: (socketName) => {
         this.#endStart();
-        this.#options.onListen?.(socketName, runId);
+        this.onListen?.(socketName, runId);
       },
       onExit: (isKilled) => this.#onExit(isKilled, run),
     });
     void this.#watchStart(run);
   }
 
-  #onStart(runtime: ProcessIdentity): void {
-    this.#runId = this.#nextRunId;
-    this.#options.records.write(this.#runId, runtime);
-    this.#options.onStart?.(runtime);
-  }
-
   #onExit(isKilled: boolean, run: MiniflareRun): void {
     if (this.#previous !== undefined) {
-      this.#previous.#end();
+      this.#previous.#end(run.loopbackPort);
       this.#previous = undefined;
       return;
     }
-    this.#options.records.remove(this.#runId);
+    this.#records.remove(this.#runId);
     if (this.#runId !== this.#nextRunId) return;
     // The runtime has ended before it was ready, or has crashed. Miniflare starts a crashed runtime
     // again, and asks for services before.
     this.#endStart();
     this.#runId = "";
-    if (isKilled) this.#end();
+    if (isKilled) this.#end(run.loopbackPort);
     else void this.#watchStart(run);
   }
 
@@ -93,14 +94,15 @@ export class MiniflareRuns {
     for (;;) {
       await delay(watchMilliseconds, undefined, { ref: false });
       if (this.#nextRunId !== runId || this.#runId === runId) return;
-      if (!(await isListening(loopbackHost, loopbackPort))) return this.#end();
+      if (!(await isListening(loopbackHost, loopbackPort))) return this.#end(loopbackPort);
     }
   }
 
-  #end(): void {
+  #end(loopbackPort: number): void {
     this.#endStart();
-    this.#options.records.remove(this.#nextRunId);
-    this.#options.onEnd();
+    this.#records.remove(this.#nextRunId);
+    if (this.#uses.get(loopbackPort) === this) this.#uses.delete(loopbackPort);
+    this.onEnd();
   }
 }
 
