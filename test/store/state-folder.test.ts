@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, vi } from "vitest";
 import { formatVersion } from "../../src/store/core/errors.ts";
-import { openBuckets } from "../../src/store/node/endpoint-client.ts";
+import { openBuckets } from "../../src/store/node/endpoint.ts";
 import { bucketDatabase, checkpoint } from "../support/damage.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";

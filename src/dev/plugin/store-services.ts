@@ -36,8 +36,7 @@ import {
   runBindings,
 } from "../../store/node/bucket-services.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
-import { openBuckets } from "../../store/node/endpoint-client.ts";
-import { endpointPath } from "../../store/node/endpoint-connection.ts";
+import { endpointPath, openBuckets } from "../../store/node/endpoint.ts";
 import { LocalBuckets } from "../../store/node/local-bucket.ts";
 import { removePartialFiles } from "../../store/node/store-files.ts";
 import { claimStore, storeNeeds, succeedStoreOwner } from "../../store/node/store-owner.ts";

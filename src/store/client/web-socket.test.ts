@@ -1,11 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  messageHead,
-  WebSocketReader,
-  ResponseReader,
-  type ReceivedResponse,
-} from "./web-socket.ts";
+import { messageHead, WebSocketReader } from "./web-socket.ts";
 
 const upgrade = new TextEncoder().encode(
   "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
@@ -89,50 +84,5 @@ describe("WebSocketReader", () => {
       "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno.",
     );
     expect(() => readAll([refusal])).toThrow("refused the upgrade: HTTP/1.1 404 Not Found");
-  });
-});
-
-function responseBytes(status: number, body: Uint8Array, headers = ""): Uint8Array {
-  const head = `HTTP/1.1 ${status} Text\r\nContent-Type: x/y\r\n${headers}Content-Length: ${body.length}\r\n\r\n`;
-  return Uint8Array.from([...bytesOf(head), ...body]);
-}
-
-function bytesOf(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-function readResponses(chunks: readonly Uint8Array[]): (ReceivedResponse | null)[] {
-  const reader = new ResponseReader();
-  return chunks.map((chunk) => reader.push(chunk));
-}
-
-describe("ResponseReader", () => {
-  it("reads a response, however its bytes are divided", () => {
-    const cuts = fc.array(fc.nat(400), { maxLength: 6 });
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), cuts, (body, places) => {
-        const bytes = responseBytes(200, body);
-        const sorted = [0, ...places.toSorted((one, other) => one - other), bytes.length];
-        const chunks = sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
-        const complete = readResponses(chunks).find((response) => response !== null);
-        expect(complete).toEqual({ status: 200, body: new Uint8Array(body) });
-      }),
-    );
-  });
-
-  it("is not deceived by a body that looks like the end of a head", () => {
-    const body = bytesOf("\r\n\r\nContent-Length: 3\r\n\r\n");
-    const bytes = responseBytes(422, body);
-    const chunks = Array.from(bytes, (byte) => Uint8Array.of(byte));
-    expect(readResponses(chunks).at(-1)).toEqual({ status: 422, body });
-  });
-
-  it.each([
-    ["another protocol", "SSH-2.0-OpenSSH\r\n\r\n", /another response than expected: SSH/],
-    ["no length", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", /another response/],
-    ["more bytes than its length", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab", /longer/],
-    ["a head without an end", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(20_000)}`, /does not end/],
-  ])("refuses %s", (_, text, message) => {
-    expect(() => readResponses([bytesOf(text)])).toThrow(message);
   });
 });

@@ -7,7 +7,6 @@
  * connection is a WebSocket, whose messages are JSON in bytes: to each request the other end sends a report.
  */
 import { mkdirSync } from "node:fs";
-import { connect, type NetConnectOpts, type Socket } from "node:net";
 import { readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -17,13 +16,11 @@ import type {
   FollowedCall,
   FollowedCalls,
 } from "../client/message.ts";
-import { messageHead, upgradeRequest, WebSocketReader } from "../client/web-socket.ts";
-import { EndpointClient } from "./endpoint-client.ts";
-import { EndpointClosedError, endpointPath } from "./endpoint-connection.ts";
+import { AnsweringSocket, EndpointClient, endpointPath, type SocketPlace } from "./endpoint.ts";
 
 interface ConnectionOptions {
   /** @throws UserError that says why the server cannot be reached */
-  readonly findPlace: () => Promise<ConditionsPlace>;
+  readonly findPlace: () => Promise<SocketPlace>;
   /** The sentences for an error of the connection. */
   readonly explain: (error: Error) => string;
 }
@@ -32,12 +29,14 @@ const retryMilliseconds = 20;
 /** After so many attempts the server does not start at this moment, and the pauses are longer. */
 const briskAttempts = 500;
 const patientRetryMilliseconds = 250;
+/** An end that works answers within this time, also when many uploads expire. */
+const silenceMilliseconds = 20_000;
 
 export class ConditionsConnection<Conditions extends object, Report> {
   readonly #options: ConnectionOptions;
   /** `null`: nothing is unusual, and there is no connection. */
   #wanted: Conditions | null = null;
-  #link: ConditionsLink | null = null;
+  #link: ConditionsLink<Report> | null = null;
   #problem: Error | null = null;
   #changes: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | undefined;
@@ -69,7 +68,7 @@ export class ConditionsConnection<Conditions extends object, Report> {
   /** @returns `null` while the conditions are not in force */
   async report(): Promise<Report | null> {
     await this.#changes;
-    return (await this.#link?.send<Report>({}).catch(() => null)) ?? null;
+    return (await this.#link?.send({}).catch(() => null)) ?? null;
   }
 
   /** Ends the conditions. */
@@ -91,7 +90,7 @@ export class ConditionsConnection<Conditions extends object, Report> {
     try {
       if (wanted !== null) {
         this.#link ??= this.#connected(await this.#options.findPlace());
-        await this.#link.send<Report>({ conditions: wanted });
+        await this.#link.send({ conditions: wanted });
       } else if (this.#link !== null) {
         // The end of the connection would be noticed later than the answer.
         const link = this.#link;
@@ -109,8 +108,8 @@ export class ConditionsConnection<Conditions extends object, Report> {
     }
   }
 
-  #connected(place: ConditionsPlace): ConditionsLink {
-    const link = new ConditionsLink(place);
+  #connected(place: SocketPlace): ConditionsLink<Report> {
+    const link = new ConditionsLink<Report>(place);
     void link.ended.then(() => {
       if (this.#link === link) this.#link = null;
       if (this.#wanted !== null) this.#problem ??= new Error("the connection has ended");
@@ -132,89 +131,26 @@ export class ConditionsConnection<Conditions extends object, Report> {
   }
 }
 
-interface ConditionsPlace {
-  readonly address: NetConnectOpts;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+/** The other end answers the requests in their order. */
+class ConditionsLink<Report> extends AnsweringSocket<Report> {
+  #sent = 0;
 
-interface WaitingRequest {
-  readonly resolve: (report: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** An end that works answers within this time, also when many uploads expire. */
-const answerMilliseconds = 20_000;
-
-class ConditionsLink {
-  /** Resolves when the connection has ended, and with it the conditions. */
-  readonly ended: Promise<void>;
-  readonly #socket: Socket;
-  readonly #reader = new WebSocketReader();
-  readonly #waiting: WaitingRequest[] = [];
-  /** The messages that wait for the upgrade. */
-  #unsent: Uint8Array[] = [];
-  #error: Error | undefined;
-
-  constructor({ address, path, headers }: ConditionsPlace) {
-    const socket = connect(address);
-    this.#socket = socket;
-    // The conditions end with the process, which does not wait for them.
-    socket.unref();
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-    socket.write(upgradeRequest(path, lines), "latin1");
-    socket.on("data", (chunk) => this.#receive(chunk));
-    socket.on("error", (error) => (this.#error = error));
-    this.ended = new Promise((resolve) => {
-      socket.once("close", () => {
-        const reason = this.#error?.message ?? "the connection was closed";
-        for (const { reject } of this.#waiting.splice(0)) reject(new EndpointClosedError(reason));
-        resolve();
-      });
+  constructor(place: SocketPlace) {
+    let received = 0;
+    super({
+      ...place,
+      silenceMilliseconds,
+      endsIdle: false,
+      decode: (message) => ({
+        id: received++,
+        answer: JSON.parse(Buffer.from(message).toString()) as Report,
+      }),
     });
   }
 
   /** @throws EndpointClosedError */
-  async send<Report>(request: object): Promise<Report> {
-    if (this.#socket.destroyed) throw new EndpointClosedError("the connection was closed");
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#waiting.push({ resolve, reject });
-    const message = Buffer.from(JSON.stringify(request));
-    if (this.#reader.isOpen) this.#write(message);
-    else this.#unsent.push(message);
-    const seconds = answerMilliseconds / 1000;
-    const timer = setTimeout(
-      () => this.#socket.destroy(new Error(`no answer within ${seconds} s`)),
-      answerMilliseconds,
-    );
-    try {
-      return (await promise) as Report;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  close(): void {
-    this.#socket.destroy();
-  }
-
-  #write(message: Uint8Array): void {
-    this.#socket.cork();
-    this.#socket.write(messageHead(message.length));
-    this.#socket.write(message);
-    this.#socket.uncork();
-  }
-
-  #receive(chunk: Uint8Array): void {
-    try {
-      const messages = this.#reader.push(chunk);
-      if (this.#reader.isOpen) for (const each of this.#unsent.splice(0)) this.#write(each);
-      for (const message of messages) {
-        this.#waiting.shift()?.resolve(JSON.parse(Buffer.from(message).toString("utf8")));
-      }
-    } catch (error) {
-      this.#socket.destroy(error as Error);
-    }
+  send(request: object): Promise<Report> {
+    return this.ask(this.#sent++, Buffer.from(JSON.stringify(request)));
   }
 }
 
@@ -232,7 +168,8 @@ export function hasConditionsHolder(folder: string): boolean {
 }
 
 /**
- * The conditions of a store, held at its owner (`store/bucket/conditions.ts`). This process does not become the owner for the sake of conditions: without an owner, no call is made.
+ * The conditions of a store, held at its owner (`store/bucket/conditions.ts`). This process does not become
+ * the owner for the sake of conditions: without an owner, no call is made.
  */
 export class OwnerConditions extends ConditionsConnection<RequestedConditions, ConditionsReport> {
   readonly #folder: string;
@@ -285,7 +222,7 @@ export class CallFollower {
   #isClosed = false;
 
   constructor(folder: string, onCalls: (calls: readonly FollowedCall[]) => void) {
-    this.#endpoint = new EndpointClient(endpointPath(folder));
+    this.#endpoint = new EndpointClient(folder);
     this.#onCalls = onCalls;
     void this.#ask();
   }
@@ -300,9 +237,8 @@ export class CallFollower {
     let pause = askMilliseconds;
     try {
       const query = this.#last === null ? "" : `?run=${this.#last.run}&after=${this.#last.last}`;
-      const answer = await this.#endpoint.requestJson<FollowedCalls>(`/calls${query}`, {
-        method: "GET",
-      });
+      const text = await this.#endpoint.request(`/calls${query}`, { method: "GET" });
+      const answer = JSON.parse(text.toString()) as FollowedCalls;
       if (this.#isClosed) return;
       this.#last = answer;
       if (answer.calls.length > 0) this.#onCalls(answer.calls);

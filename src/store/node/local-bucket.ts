@@ -44,7 +44,7 @@ export class LocalBuckets {
 
   /** Removes the files that crashes left. */
   async collectGarbage(bucketName: string): Promise<void> {
-    await this.owner.run((endpoint) => endpoint.requestBytes(`/collect/${bucketName}`));
+    await this.owner.run((endpoint) => endpoint.request(`/collect/${bucketName}`));
   }
 
   async close(): Promise<void> {
@@ -239,7 +239,7 @@ export class OperationQueue {
       const id = randomUUID();
       const operations = calls.map(({ operation }) => operation);
       const answers = await this.#owner.run((endpoint) =>
-        endpoint.execute(this.#bucketName, id, operations),
+        endpoint.execute(this.#bucketName, { id, operations }),
       );
       for (const [index, { resolve }] of calls.entries()) {
         resolve(answers[index] as OutcomeMessage);

@@ -14,8 +14,7 @@ import type { Succession } from "../../state/succession.ts";
 import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ClientName } from "../client/message.ts";
-import { EndpointClient } from "./endpoint-client.ts";
-import { EndpointClosedError, endpointPath } from "./endpoint-connection.ts";
+import { EndpointClient, EndpointClosedError } from "./endpoint.ts";
 import { succeedStoreOwner } from "./store-owner.ts";
 
 const pollMilliseconds = 20;
@@ -60,7 +59,7 @@ export class OwnerConnection {
     } catch (error) {
       throw explain(error, folder);
     }
-    this.#endpoint = new EndpointClient(endpointPath(folder), clientName);
+    this.#endpoint = new EndpointClient(folder, clientName);
   }
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */

@@ -11,7 +11,7 @@ import { claimFolder, Succession } from "../../state/succession.ts";
 import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets, socketPath, publishSocket } from "../../state/sockets.ts";
 import { RunRecords, newRunId } from "../../state/runs.ts";
-import { endpointPath } from "./endpoint-connection.ts";
+import { endpointPath } from "./endpoint.ts";
 import { removeDeletedBuckets, removePartialFiles } from "./store-files.ts";
 import { requireUsableFolder, fullDeviceText, type FolderNeeds } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
