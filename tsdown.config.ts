@@ -27,7 +27,7 @@ function workerdModule(name: string, entry: string): UserConfig {
     minify: { compress: { keepNames }, mangle: { keepNames }, codegen: true },
     // Schemas are built when their module is loaded. A module whose exports are unused is left out.
     treeshake: { moduleSideEffects: false },
-    deps: { neverBundle: [/^cloudflare:/, /^node:/], onlyBundle: ["valibot"] },
+    deps: { neverBundle: [/^cloudflare:/, /^node:/], onlyBundle: ["valibot", /^@noble\/hashes/] },
   };
 }
 
