@@ -1,6 +1,6 @@
 /** `ledge build`: makes a folder that workerd serves without Node. */
 import type { Build, BuildOptions } from "../build/build-project.ts";
-import { configOptions, configSelection, projectOptions, type LeafCommand } from "./command.ts";
+import { configOptions, configSelection, jsonOption, type LeafCommand } from "./command.ts";
 import { print } from "./output.ts";
 
 export const build: LeafCommand = {
@@ -11,23 +11,16 @@ export const build: LeafCommand = {
     "All buckets must be on S3 services (remote, docs/production.md). The command asks each service what\n" +
     "it honours, so it needs the keys; the folder has neither keys nor secrets, which workerd takes from\n" +
     "its environment. Secrets are the names in .dev.vars and in secrets.required.",
-  arguments: [],
   options: {
     ...configOptions,
-    outdir: {
-      value: "DIR",
-      summary: "The folder to write; it is empty, new, or of an earlier build",
-      default: "dist-edge beside the configuration file",
-    },
-    ip: { value: "ADDRESS", summary: "The address to listen at", default: "127.0.0.1" },
-    port: { value: "PORT", summary: "The port to listen at", default: "8080" },
-    secret: {
-      value: "NAME",
-      summary: "A secret that the script reads from its environment",
-      repeated: true,
-    },
-    "no-probe": { summary: "Asks no S3 service, and assumes that it honours conditional writes" },
-    json: projectOptions.json,
+    "--outdir DIR":
+      "The folder to write; it is empty, new, or of an earlier build " +
+      "(default: dist-edge beside the configuration file)",
+    "--ip ADDRESS": "The address to listen at (default: 127.0.0.1)",
+    "--port PORT": "The port to listen at (default: 8080)",
+    "--secret NAME...": "A secret that the script reads from its environment",
+    "--no-probe": "Asks no S3 service, and assumes that it honours conditional writes",
+    ...jsonOption,
   },
   examples: [
     "ledge build",

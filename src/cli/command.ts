@@ -2,34 +2,73 @@
  * The description of a command, and the parser of its arguments.
  *
  * A command is data: its name, its arguments and options, and the function that runs. The help, the
- * reference in docs/cli.md and the parser read the same description, so they cannot disagree. The
- * parser is strict: an unknown option is an error with a suggestion.
+ * reference in docs/cli.md, the completion of shells and the parser read the same description, so
+ * they cannot disagree. An argument and an option are written as the help shows them. The parser is
+ * strict: an unknown option is an error with a suggestion.
  */
 import { parseArgs } from "node:util";
 import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 
-export interface Option {
-  readonly summary: string;
-  /** One letter: `p` allows `-p` for `--port`. */
-  readonly short?: string;
-  /** The placeholder of the value, `PORT` in `--port PORT`. An option without one is a flag. */
-  readonly value?: string;
-  readonly repeated?: boolean;
-  /** The values that the option can have, for the completion of a shell. */
-  readonly choices?: readonly string[];
-  /** What holds without the option, for the help. */
-  readonly default?: string;
-}
-
-export interface Argument {
+export interface LeafCommand {
   readonly name: string;
   readonly summary: string;
-  readonly optional?: boolean;
-  /** The values that the argument can have, for the completion of a shell. */
-  readonly choices?: readonly string[];
-  /** Takes all remaining words. Only the last argument may be repeated. */
-  readonly repeated?: boolean;
+  /** Paragraphs after the summary. */
+  readonly details?: string;
+  /** `KEY`, `[FILE]` for an optional argument, `WORD...` for all remaining words; and a summary. */
+  readonly arguments?: readonly (readonly [usage: string, summary: string])[];
+  readonly options?: OptionTable;
+  /** The values that options and arguments can have, by name: `method`, `SHELL`. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
+  readonly examples?: readonly string[];
+  /**
+   * @param words the arguments
+   * @returns the exit code; nothing stands for 0
+   */
+  run(invocation: Invocation, ...words: string[]): Promise<number | void>;
+}
+
+/**
+ * Summaries by `--json`, `-p, --port PORT`, or `--tag NAME:VALUE...` for an option that may be
+ * repeated. An option without a placeholder is a flag.
+ */
+export type OptionTable = Readonly<Record<string, string>>;
+
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  commands(): Promise<readonly Command[]>;
+}
+
+export type Command = LeafCommand | CommandGroup;
+
+export interface Option {
+  readonly name: string;
+  /** One letter: `p` allows `-p` for `--port`. */
+  readonly short: string | undefined;
+  /** The placeholder of the value; a flag has none. */
+  readonly value: string | undefined;
+  readonly isRepeated: boolean;
+  readonly summary: string;
+  readonly choices: readonly string[] | undefined;
+}
+
+const optionPattern = /^(?:-(\w), )?--([\w-]+)(?: (.+?))?(\.\.\.)?$/;
+
+export function optionsOf({ options = {}, choices = {} }: LeafCommand): Option[] {
+  return Object.entries(options).map(([usage, summary]) => {
+    const [, short, name = "", value, dots] = optionPattern.exec(usage) ?? [];
+    const isRepeated = dots !== undefined;
+    return { name, short, value, isRepeated, summary, choices: choices[name] };
+  });
+}
+
+export function argumentsOf({ arguments: given = [], choices = {} }: LeafCommand) {
+  return given.map(([usage, summary]) => {
+    const name = usage.replace(/^\[|\.\.\.|\]$/g, "");
+    const isOptional = usage.startsWith("[");
+    return { name, isOptional, isRepeated: usage.includes("..."), summary, choices: choices[name] };
+  });
 }
 
 /** The words of one command line, checked against the description of the command. */
@@ -47,9 +86,9 @@ export class Invocation {
     return this.options[name] === true;
   }
 
-  text(name: string): string | undefined {
-    const value = this.options[name];
-    return typeof value === "string" ? value : undefined;
+  /** @typeParam Text the choices, if the command names choices for the option */
+  text<Text extends string>(name: string): Text | undefined {
+    return this.options[name] as Text | undefined;
   }
 
   /** The values of a repeated option. */
@@ -66,17 +105,10 @@ export class Invocation {
     throw new UsageError(`--${name} must be a whole number${range}, not "${text}".`);
   }
 
-  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
-    const text = this.text(name);
-    const choice = choices.find((each) => each === text);
-    if (text === undefined || choice !== undefined) return choice;
-    const known = `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
-    throw new UsageError(`--${name} must be ${known}, not "${text}".`);
-  }
-
+  /** The value of an option with the choices `true` and `false`. */
   boolean(name: string): boolean | undefined {
-    const choice = this.choice(name, ["true", "false"]);
-    return choice === undefined ? undefined : choice === "true";
+    const text = this.text(name);
+    return text === undefined ? undefined : text === "true";
   }
 
   /** A repeated option whose values are a name and a value: `NAME=VALUE`. */
@@ -90,50 +122,21 @@ export class Invocation {
   }
 }
 
-export interface LeafCommand {
-  readonly name: string;
-  readonly summary: string;
-  /** Paragraphs after the summary. */
-  readonly details?: string;
-  readonly arguments?: readonly Argument[];
-  readonly options?: Readonly<Record<string, Option>>;
-  readonly examples?: readonly string[];
-  /** Returns the exit code; nothing stands for 0. */
-  run(invocation: Invocation): Promise<number | void>;
-}
-
-export interface CommandGroup {
-  readonly name: string;
-  readonly summary: string;
-  commands(): Promise<readonly Command[]>;
-}
-
-export type Command = LeafCommand | CommandGroup;
-
 /** The command line is wrong, and the command has changed nothing. */
 export class UsageError extends UserError {}
 
-/** 129, 130 and 143 are 128 plus the number of the signal, as shells report it. */
-export const exitCode = {
-  done: 0,
-  failed: 1,
-  usage: 2,
-  notFound: 3,
-  hangUp: 129,
-  interrupted: 130,
-  terminated: 143,
-} as const;
+export const exitCode = { done: 0, failed: 1, usage: 2, notFound: 3 } as const;
 
 export function parseInvocation(command: LeafCommand, words: readonly string[]): Invocation {
-  const known = command.options ?? {};
+  const known = optionsOf(command);
   const { tokens, values, positionals } = parseArgs({
     args: [...words],
     options: Object.fromEntries(
-      Object.entries(known).map(([name, { value, short, repeated = false }]) => [
+      known.map(({ name, value, short, isRepeated }) => [
         name,
         {
           type: value === undefined ? "boolean" : "string",
-          multiple: repeated,
+          multiple: isRepeated,
           ...(short !== undefined && { short }),
         },
       ]),
@@ -144,57 +147,64 @@ export function parseInvocation(command: LeafCommand, words: readonly string[]):
   });
   for (const token of tokens) {
     if (token.kind !== "option") continue;
-    const option = known[token.name];
-    if (option === undefined) throw unknownOption(command, token.rawName);
-    if (option.value === undefined && token.value !== undefined) {
-      throw new UsageError(`${token.rawName} takes no value: leave out "${token.value}".`);
+    const { rawName, value } = token;
+    const option = known.find(({ name }) => name === token.name);
+    if (option === undefined) throw unknownOption(known, rawName);
+    if (option.value === undefined && value !== undefined) {
+      throw new UsageError(`${rawName} takes no value: leave out "${value}".`);
     }
-    if (option.value !== undefined && token.value === undefined) {
-      throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${option.value}.`);
+    if (option.value !== undefined && value === undefined) {
+      throw new UsageError(`${rawName} needs a value: ${rawName} ${option.value}.`);
     }
+    checkChoice(`--${option.name}`, option.choices, value);
   }
   checkArguments(command, positionals);
   return new Invocation(positionals, values as Invocation["options"]);
 }
 
-function unknownOption({ options = {} }: LeafCommand, rawName: string): UsageError {
-  const guess = nearest(rawName.replace(/^-+/, ""), Object.keys(options));
+function unknownOption(options: readonly Option[], rawName: string): UsageError {
+  const names = options.map(({ name }) => name);
+  const guess = nearest(rawName.replace(/^-+/, ""), names);
   return new UsageError(
     `There is no option ${rawName}.` + (guess === null ? "" : ` Did you mean --${guess}?`),
   );
 }
 
-function checkArguments({ arguments: expected = [] }: LeafCommand, words: readonly string[]): void {
-  const missing = expected.find((argument, index) => !argument.optional && words.length <= index);
-  if (missing !== undefined) {
-    throw new UsageError(`${missing.name} is missing: ${missing.summary}`);
+function checkArguments(command: LeafCommand, words: readonly string[]): void {
+  const expected = argumentsOf(command);
+  for (const [index, { name, summary, isOptional, choices }] of expected.entries()) {
+    const word = words[index];
+    if (word === undefined && !isOptional) throw new UsageError(`${name} is missing: ${summary}`);
+    checkChoice(name, choices, word);
   }
   const extra = words[expected.length];
-  if (extra !== undefined && expected.at(-1)?.repeated !== true) {
+  if (extra !== undefined && expected.at(-1)?.isRepeated !== true) {
     throw new UsageError(`The argument "${extra}" is one too many.`);
   }
 }
 
+function checkChoice(name: string, choices?: readonly string[], word?: string): void {
+  if (choices === undefined || word === undefined || choices.includes(word)) return;
+  const known = `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
+  throw new UsageError(`${name} must be ${known}, not "${word}".`);
+}
+
 /** Which configuration file, and which environment of it. */
 export const configOptions = {
-  config: { short: "c", value: "FILE", summary: "The configuration file", default: "the nearest" },
-  env: { short: "e", value: "NAME", summary: "The environment, [env.NAME] of the configuration" },
-} satisfies Record<string, Option>;
-
+  "-c, --config FILE": "The configuration file (default: the nearest)",
+  "-e, --env NAME": "The environment, [env.NAME] of the configuration",
+};
 export const adoptOption = {
-  adopt: { summary: "Serves r2_buckets by the store, too: a wrangler project needs no edit" },
-} satisfies Record<string, Option>;
+  "--adopt": "Serves r2_buckets by the store, too: a wrangler project needs no edit",
+};
+export const persistOption = {
+  "--persist-to DIR":
+    "The folder that holds the state (default: .wrangler/state beside the configuration file)",
+};
+export const jsonOption = { "--json": "Prints JSON" };
 
 /** The options of every command that works on the state of a project. */
-export const projectOptions = {
-  ...configOptions,
-  "persist-to": {
-    summary: "The folder that holds the state",
-    value: "DIR",
-    default: ".wrangler/state beside the configuration file",
-  },
-  json: { summary: "Prints JSON" },
-} satisfies Record<string, Option>;
+export const projectOptions = { ...configOptions, ...persistOption, ...jsonOption };
 
 /** The values of `configOptions` and `adoptOption`, as `readConfig()` takes them. */
 export function configSelection(invocation: Invocation) {

@@ -2,18 +2,8 @@
  * `ledge completion`: the script with which a shell completes the words of a command line. The
  * descriptions of the commands say everything that a script needs.
  */
-import { UsageError, type Command, type LeafCommand } from "./command.ts";
+import { argumentsOf, optionsOf, type Command, type LeafCommand, type Option } from "./command.ts";
 import { commandsOf } from "./help.ts";
-
-interface CompletedOption {
-  /** With dashes: `--port`. */
-  readonly long: string;
-  /** `["--port", "-p"]` */
-  readonly names: readonly string[];
-  readonly summary: string;
-  /** What the value can be; `null` for a flag. */
-  readonly value: CompletedValue | null;
-}
 
 /** The words, files of the user, or a value that only the user knows, such as a port. */
 type CompletedValue = readonly string[] | "file" | "unknown";
@@ -23,7 +13,7 @@ interface CompletedCommand {
   readonly path: string;
   /** The commands of a group. */
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  readonly options: readonly CompletedOption[];
+  readonly options: readonly Option[];
   /** What a word that is not an option can be. */
   readonly argument: CompletedValue;
 }
@@ -36,53 +26,41 @@ export function completionOf(root: () => Command): LeafCommand {
     name: "completion",
     summary: "Prints a script with which a shell completes commands and options",
     details: "The first lines of the script say how to install it.",
-    arguments: [{ name: "SHELL", summary: "bash, zsh or fish", choices: Object.keys(scripts) }],
+    arguments: [["SHELL", "bash, zsh or fish"]],
+    choices: { SHELL: Object.keys(scripts) },
     examples: ['eval "$(ledge completion bash)"', "ledge completion fish | source"],
 
-    async run(invocation) {
-      const [shell] = invocation.arguments as [string];
-      const script = Object.entries(scripts).find(([name]) => name === shell)?.[1];
-      if (script === undefined) {
-        throw new UsageError(`SHELL must be bash, zsh or fish, not "${shell}".`);
-      }
+    async run(_, shell) {
+      const script = scripts[shell as keyof typeof scripts];
       process.stdout.write(`${script(await completedCommands(root()))}\n`);
     },
   };
 }
 
-const help = completedOption("help", { short: "h", summary: "Prints the help" });
-const version = completedOption("version", { short: "v", summary: "Prints the version of Ledge" });
+const flag = { value: undefined, isRepeated: false, choices: undefined };
+const help: Option = { name: "help", short: "h", summary: "Prints the help", ...flag };
+const version: Option = {
+  name: "version",
+  short: "v",
+  summary: "Prints the version of Ledge",
+  ...flag,
+};
 
 async function completedCommands(root: Command): Promise<CompletedCommand[]> {
   const commands = await commandsOf(root, [root.name]);
   return Promise.all(
-    commands.map(async ({ command, path }): Promise<CompletedCommand> => {
-      const name = path.join(" ");
+    commands.map(async ({ command, path: words }): Promise<CompletedCommand> => {
+      const path = words.join(" ");
       if ("commands" in command) {
-        const options = path.length === 1 ? [help, version] : [help];
-        return { path: name, commands: await command.commands(), options, argument: "unknown" };
+        const options = words.length === 1 ? [help, version] : [help];
+        return { path, commands: await command.commands(), options, argument: "unknown" };
       }
-      const own = Object.entries(command.options ?? {}).map(([key, option]) =>
-        completedOption(key, option),
-      );
       // The shells do not count arguments: files are offered where one of the arguments is a file.
-      const values = (command.arguments ?? []).map((each) => valueOf(each.name, each.choices));
+      const values = argumentsOf(command).map(({ name, choices }) => valueOf(name, choices));
       const argument = values.find((value) => value !== "unknown") ?? "unknown";
-      return { path: name, commands: [], options: [...own, help], argument };
+      return { path, commands: [], options: [...optionsOf(command), help], argument };
     }),
   );
-}
-
-function completedOption(
-  name: string,
-  { short, summary, value, choices }: NonNullable<LeafCommand["options"]>[string],
-): CompletedOption {
-  return {
-    long: `--${name}`,
-    names: [`--${name}`, ...(short === undefined ? [] : [`-${short}`])],
-    summary,
-    value: value === undefined ? null : valueOf(value, choices),
-  };
 }
 
 /** @param name a placeholder: some stand for files and folders of the user */
@@ -90,30 +68,27 @@ function valueOf(name: string, choices: readonly string[] | undefined): Complete
   return choices ?? (["FILE", "DIR", "SCRIPT"].includes(name) ? "file" : "unknown");
 }
 
-/** A line for each option that has a value. */
-function valueCases(
-  { path, options }: CompletedCommand,
+/** A line for each option that has a value. The words are the command with the option's names. */
+function valueLines(
+  commands: readonly CompletedCommand[],
   line: (words: readonly string[], value: CompletedValue) => string,
-): string[] {
-  return options.flatMap(({ names, value }) =>
-    value === null
-      ? []
-      : line(
-          names.map((name) => `${path} ${name}`),
-          value,
-        ),
+): string {
+  const lines = commands.flatMap(({ path, options }) =>
+    options.flatMap(({ name, short, value, choices }) => {
+      if (value === undefined) return [];
+      const names = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
+      const words = names.map((each) => `${path} ${each}`);
+      return line(words, valueOf(value, choices));
+    }),
   );
+  return lines.join("\n");
 }
 
 function bashScript(commands: readonly CompletedCommand[]): string {
   const paths = commands.slice(1).map(({ path }) => `"${path}"`);
-  const values = commands.flatMap((command) =>
-    valueCases(
-      command,
-      (words, value) =>
-        `    ${words.map((each) => `"${each}"`).join(" | ")}) ${bashAction(value)};;`,
-    ),
-  );
+  const values = valueLines(commands, (words, value) => {
+    return `    ${words.map((each) => `"${each}"`).join(" | ")}) ${bashAction(value)};;`;
+  });
   return `# Completion of ledge for bash. For this shell: eval "$(ledge completion bash)"
 # For every new shell, with the package bash-completion:
 #   ledge completion bash > ~/.local/share/bash-completion/completions/ledge
@@ -130,7 +105,7 @@ _ledge() {
     esac
   done
   case "$command $previous" in
-${values.join("\n")}
+${values}
     *)
       case "$command" in
 ${commands.map(bashCommand).join("\n")}
@@ -145,7 +120,7 @@ complete -F _ledge ledge`;
 function bashCommand({ path, commands, options, argument }: CompletedCommand): string {
   const names = commands.map(({ name }) => name);
   if (path === "ledge") names.push("help");
-  const flags = options.map(({ long }) => long);
+  const flags = options.map((option) => `--${option.name}`);
   if (names.length > 0) {
     return (
       `        "${path}")\n` +
@@ -168,12 +143,9 @@ function bashAction(value: CompletedValue): string {
 
 function zshScript(commands: readonly CompletedCommand[]): string {
   const paths = commands.slice(1).map(({ path }) => zshQuote(path));
-  const values = commands.flatMap((command) =>
-    valueCases(
-      command,
-      (words, value) => `    (${words.map(zshQuote).join("|")}) ${zshAction(value)}; return ;;`,
-    ),
-  );
+  const values = valueLines(commands, (words, value) => {
+    return `    (${words.map(zshQuote).join("|")}) ${zshAction(value)}; return ;;`;
+  });
   return `#compdef ledge
 # Completion of ledge for zsh. For this shell: source <(ledge completion zsh)
 # For every new shell, with a folder of $fpath:
@@ -190,7 +162,7 @@ _ledge() {
     esac
   done
   case "$ledge_command $words[CURRENT-1]" in
-${values.join("\n")}
+${values}
   esac
   case "$ledge_command" in
 ${commands.map(zshCommand).join("\n")}
@@ -205,7 +177,7 @@ function zshCommand({ path, commands, options, argument }: CompletedCommand): st
   const described = (word: string, summary: string): string => zshQuote(`${word}:${summary}`);
   const names = commands.map(({ name, summary }) => described(name, summary));
   if (path === "ledge") names.push(described("help", "Prints the help of a command"));
-  const flags = options.map(({ long, summary }) => described(long, summary));
+  const flags = options.map((option) => described(`--${option.name}`, option.summary));
   return `    (${zshQuote(path)})
       if [[ $PREFIX == -* && ! $is_help ]]; then
         names=(${flags.join(" ")})
@@ -256,25 +228,25 @@ ${commands.flatMap(fishLines).join("\n")}`;
 
 function fishLines({ path, commands, options, argument }: CompletedCommand): string[] {
   const start = `complete -c ledge -n ${fishQuote(`__ledge_at ${fishQuote(path)}`)}`;
-  const words = argument === "file" ? ["-F"] : argument === "unknown" ? [] : [fishWords(argument)];
   return [
     ...commands.map(({ name, summary }) => `-a ${name} -d ${fishQuote(summary)}`),
     ...options.map(fishOption),
-    ...words,
+    ...(argument === "file" ? ["-F"] : fishWords(argument)),
   ].map((line) => `${start} ${line}`);
 }
 
-function fishOption({ names, summary, value }: CompletedOption): string {
+function fishOption({ name, short, summary, value, choices }: Option): string {
+  const completed = value === undefined ? null : valueOf(value, choices);
   return [
-    ...names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)),
+    `-l ${name}`,
+    ...(short === undefined ? [] : [`-s ${short}`]),
     `-d ${fishQuote(summary)}`,
-    ...(value === null ? [] : [value === "file" ? "-rF" : "-x"]),
-    ...(value === null || typeof value === "string" ? [] : [fishWords(value)]),
+    ...(completed === null ? [] : [completed === "file" ? "-rF" : "-x", ...fishWords(completed)]),
   ].join(" ");
 }
 
-function fishWords(words: readonly string[]): string {
-  return `-a ${fishQuote(words.join(" "))}`;
+function fishWords(value: CompletedValue): string[] {
+  return typeof value === "string" ? [] : [`-a ${fishQuote(value.join(" "))}`];
 }
 
 function fishQuote(text: string): string {

@@ -6,13 +6,11 @@ import {
   configOptions,
   configSelection,
   exitCode,
-  projectOptions,
+  persistOption,
   UsageError,
   type LeafCommand,
 } from "./command.ts";
 import { keepConsolePlain } from "./output.ts";
-
-const logLevels: readonly LogLevel[] = ["none", "error", "warn", "info", "log", "debug"];
 
 export const dev: LeafCommand = {
   name: "dev",
@@ -22,88 +20,47 @@ export const dev: LeafCommand = {
     "changes, and provides every binding of the configuration file, store_buckets included.\n" +
     "All ports are on loopback. The record API answers requests for loopback names and for the\n" +
     "hosts in api_hosts of [dns].",
-  arguments: [
-    { name: "SCRIPT", summary: "The script, instead of the configuration's main", optional: true },
-  ],
+  arguments: [["[SCRIPT]", "The script, instead of the configuration's main"]],
   options: {
     ...configOptions,
     ...adoptOption,
-    port: {
-      value: "PORT",
-      summary: "The port of the script; if it is in use, the next free port",
-      default: "8787",
-    },
-    ip: { value: "ADDRESS", summary: "The address to listen on", default: "localhost" },
-    host: {
-      value: "HOST",
-      summary: "The host in the URLs of requests, as the script sees them",
-      default: "the host of the first route, or the address",
-    },
-    "local-protocol": {
-      value: "http|https",
-      choices: ["http", "https"],
-      summary: "The protocol of the script",
-      default: "http",
-    },
-    "inspector-port": {
-      value: "PORT",
-      summary: "Starts the inspector, for debuggers, on this port",
-      default: "no inspector",
-    },
-    "persist-to": projectOptions["persist-to"],
-    var: { value: "NAME:VALUE", summary: "A variable of the script", repeated: true },
-    "env-file": {
-      value: "FILE",
-      summary: "A file with secrets, instead of .dev.vars and .env",
-      repeated: true,
-    },
-    define: {
-      value: "NAME:TEXT",
-      summary: "Replaces a name in the script by a text, such as an expression",
-      repeated: true,
-    },
-    "compatibility-date": {
-      value: "DATE",
-      summary: "The compatibility date of the script",
-      default: "the configuration's",
-    },
-    "live-reload": { summary: "Reloads HTML pages in the browser when the script changes" },
-    "test-scheduled": { summary: "A request for /__scheduled calls the script's scheduled()" },
-    "store-latency": { value: "MS", summary: "Delays each operation of buckets", default: "0" },
-    "no-s3": { summary: "Serves no S3-compatible API" },
-    "s3-port": {
-      value: "PORT",
-      summary: "The port of the S3-compatible API; if it is in use, the next free port",
-      default: "8789",
-    },
-    "no-explorer": { summary: "Serves no explorer" },
-    "explorer-port": {
-      value: "PORT",
-      summary: "The port of the explorer; if it is in use, the next free port",
-      default: "8790",
-    },
-    "no-dns": { summary: "Starts no DNS server" },
-    "dns-port": { value: "PORT", summary: "The port of the DNS server", default: "8053" },
-    "dns-api-port": { value: "PORT", summary: "The port of the record API", default: "8788" },
-    fault: {
-      value: "SPEC",
-      summary:
-        "A fault of buckets, METHOD:BUCKET[/KEY]:EFFECT[:OPTION,…] (docs/testing.md), or of DNS queries, " +
-        "dns:KIND:NAME[/TYPE][:OPTION,…] (docs/testing-dns.md)",
-      repeated: true,
-    },
-    "log-level": {
-      value: "LEVEL",
-      summary: "none, error, warn, info, log or debug",
-      choices: logLevels,
-      default: "info",
-    },
-    "show-interactive-dev-session": {
-      value: "true|false",
-      choices: ["true", "false"],
-      summary: "Whether the session reads keys from the terminal",
-      default: "true on a terminal",
-    },
+    "--port PORT": "The port of the script; if it is in use, the next free port (default: 8787)",
+    "--ip ADDRESS": "The address to listen on (default: localhost)",
+    "--host HOST":
+      "The host in the URLs of requests, as the script sees them " +
+      "(default: the host of the first route, or the address)",
+    "--local-protocol http|https": "The protocol of the script (default: http)",
+    "--inspector-port PORT":
+      "Starts the inspector, for debuggers, on this port (default: no inspector)",
+    ...persistOption,
+    "--var NAME:VALUE...": "A variable of the script",
+    "--env-file FILE...": "A file with secrets, instead of .dev.vars and .env",
+    "--define NAME:TEXT...": "Replaces a name in the script by a text, such as an expression",
+    "--compatibility-date DATE":
+      "The compatibility date of the script (default: the configuration's)",
+    "--live-reload": "Reloads HTML pages in the browser when the script changes",
+    "--test-scheduled": "A request for /__scheduled calls the script's scheduled()",
+    "--store-latency MS": "Delays each operation of buckets (default: 0)",
+    "--no-s3": "Serves no S3-compatible API",
+    "--s3-port PORT":
+      "The port of the S3-compatible API; if it is in use, the next free port (default: 8789)",
+    "--no-explorer": "Serves no explorer",
+    "--explorer-port PORT":
+      "The port of the explorer; if it is in use, the next free port (default: 8790)",
+    "--no-dns": "Starts no DNS server",
+    "--dns-port PORT": "The port of the DNS server (default: 8053)",
+    "--dns-api-port PORT": "The port of the record API (default: 8788)",
+    "--fault SPEC...":
+      "A fault of buckets, METHOD:BUCKET[/KEY]:EFFECT[:OPTION,…] (docs/testing.md), or of DNS queries, " +
+      "dns:KIND:NAME[/TYPE][:OPTION,…] (docs/testing-dns.md)",
+    "--log-level LEVEL": "none, error, warn, info, log or debug (default: info)",
+    "--show-interactive-dev-session true|false":
+      "Whether the session reads keys from the terminal (default: true on a terminal)",
+  },
+  choices: {
+    "local-protocol": ["http", "https"],
+    "log-level": ["none", "error", "warn", "info", "log", "debug"] satisfies LogLevel[],
+    "show-interactive-dev-session": ["true", "false"],
   },
   examples: [
     "ledge dev",
@@ -115,7 +72,7 @@ export const dev: LeafCommand = {
     "ledge dev --env-file .env.local --var GREETING:hello",
   ],
 
-  async run(invocation) {
+  async run(invocation, script?: string) {
     // These modules load the runtime and node:net, which `--help` does not need.
     const { portMax } = await import("../base/ports.ts");
     const { parseFaultSpec } = await import("../config/fault-spec.ts");
@@ -126,10 +83,10 @@ export const dev: LeafCommand = {
     const port = (name: string) => invocation.integer(name, portMax);
     const options: StartDevOptions = {
       ...configSelection(invocation),
-      script: invocation.arguments[0],
+      script,
       port: port("port"),
       ip: invocation.text("ip"),
-      localProtocol: invocation.choice("local-protocol", ["http", "https"]),
+      localProtocol: invocation.text<"http" | "https">("local-protocol"),
       inspectorPort: port("inspector-port"),
       persistTo: invocation.text("persist-to"),
       variables: invocation.pairs("var", ":"),
@@ -148,7 +105,7 @@ export const dev: LeafCommand = {
       dnsPort: port("dns-port"),
       dnsApiPort: port("dns-api-port"),
       faults,
-      logLevel: invocation.choice("log-level", logLevels),
+      logLevel: invocation.text<LogLevel>("log-level"),
     };
     keepConsolePlain();
     const isInteractive = invocation.boolean("show-interactive-dev-session") ?? true;

@@ -27,16 +27,31 @@ export interface GenerateTypesOptions extends ReadConfigOptions {
   command?: string;
 }
 
-const typesPathDefault = "worker-configuration.d.ts";
-
 export async function generateTypes(
   options: GenerateTypesOptions = {},
 ): Promise<{ readonly path: string; readonly content: string }> {
-  const { includeEnv = true, includeRuntime = true } = options;
+  const { includeEnv = true, includeRuntime = true, envInterface = "Env", environment } = options;
   const config = withoutDeployedBuckets(readConfig({ ...options, keysOptional: true }));
-  const path = resolve(options.folder ?? ".", options.path ?? typesPathDefault);
-  checkOptions(config, options);
-  const environments = options.environment === undefined ? environmentsOf(config) : [];
+  const path = resolve(options.folder ?? ".", options.path ?? "worker-configuration.d.ts");
+  if (config.path === null) {
+    fail(`There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`);
+  }
+  if (!path.endsWith(".d.ts")) {
+    fail(`${options.path} does not end in .d.ts: name a declaration file.`);
+  }
+  if (!includeEnv && !includeRuntime) {
+    fail("There is nothing to generate: include the types of env, of the runtime, or both.");
+  }
+  if (includeRuntime && config.table["compatibility_date"] === undefined) {
+    fail(
+      "The types of the runtime depend on compatibility_date, and the configuration has none. " +
+        'Add "compatibility_date": "2026-08-01".',
+    );
+  }
+  if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(envInterface)) {
+    fail(`"${envInterface}" is not a name for an interface: use letters, digits and "_".`);
+  }
+  const environments = environment === undefined ? environmentsOf(config) : [];
   const table = withoutStoreFlags(
     environments.length === 0 ? toWranglerTable(config) : mergeEnvironments(config, environments),
   );
@@ -48,7 +63,7 @@ export async function generateTypes(
       path: relative(process.cwd(), path),
       includeEnv,
       includeRuntime,
-      env: options.environment,
+      env: environment,
       envInterface: options.envInterface,
       strictVars: options.strictVars,
       envFile: options.envFiles && [...options.envFiles],
@@ -60,27 +75,6 @@ export async function generateTypes(
 
 function fail(problem: string): never {
   throw new UserError(problem);
-}
-
-function checkOptions(config: ProjectConfig, options: GenerateTypesOptions): void {
-  const { includeEnv = true, includeRuntime = true, path = typesPathDefault } = options;
-  if (config.path === null) {
-    fail(`There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`);
-  }
-  if (!path.endsWith(".d.ts")) fail(`${path} does not end in .d.ts: name a declaration file.`);
-  if (!includeEnv && !includeRuntime) {
-    fail("There is nothing to generate: include the types of env, of the runtime, or both.");
-  }
-  if (includeRuntime && config.table["compatibility_date"] === undefined) {
-    fail(
-      "The types of the runtime depend on compatibility_date, and the configuration has none. " +
-        'Add "compatibility_date": "2026-08-01".',
-    );
-  }
-  const { envInterface = "Env" } = options;
-  if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(envInterface)) {
-    fail(`"${envInterface}" is not a name for an interface: use letters, digits and "_".`);
-  }
 }
 
 function environmentsOf({ path, source }: ProjectConfig): ProjectConfig[] {

@@ -1,5 +1,5 @@
 /** The text of `--help`, from the description of a command, and all of these texts for docs/cli.md. */
-import type { Command, LeafCommand } from "./command.ts";
+import { argumentsOf, optionsOf, type Command, type LeafCommand } from "./command.ts";
 
 /** @param path the words that lead to the command: `["ledge", "store", "put"]` */
 export async function renderHelp(command: Command, path: readonly string[]): Promise<string> {
@@ -21,36 +21,18 @@ export async function renderHelp(command: Command, path: readonly string[]): Pro
 
 function leafSections(command: LeafCommand, path: readonly string[]): string[][] {
   const { details, examples = [] } = command;
+  const usages = (command.arguments ?? []).map(([usage]) => usage);
+  const options = optionsOf(command).map(({ name, short, value, isRepeated, summary }) => ({
+    name: `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
+    summary: summary + (isRepeated ? " (may be repeated)" : ""),
+  }));
   return [
     details === undefined ? [] : [details],
-    [`Usage: ${usage(command, path)}`],
-    columns("Arguments", command.arguments ?? []),
-    columns("Options", optionRows(command)),
+    [`Usage: ${[...path, ...usages, "[options]"].join(" ")}`],
+    columns("Arguments", argumentsOf(command)),
+    columns("Options", [...options, helpRow]),
     examples.length === 0 ? [] : ["Examples:", ...examples.map((example) => `  ${example}`)],
   ];
-}
-
-function usage(command: LeafCommand, path: readonly string[]): string {
-  const positional = (command.arguments ?? []).map(({ name, optional, repeated }) => {
-    const word = repeated ? `${name}...` : name;
-    return optional ? `[${word}]` : word;
-  });
-  return [...path, ...positional, "[options]"].join(" ");
-}
-
-function optionRows({ options = {} }: LeafCommand): HelpRow[] {
-  const rows = Object.entries(options).map(([name, option]) => {
-    const long = `--${name}` + (option.value === undefined ? "" : ` ${option.value}`);
-    const remarks = [
-      ...(option.repeated ? ["may be repeated"] : []),
-      ...(option.default === undefined ? [] : [`default: ${option.default}`]),
-    ];
-    return {
-      name: option.short === undefined ? long : `-${option.short}, ${long}`,
-      summary: option.summary + (remarks.length === 0 ? "" : ` (${remarks.join("; ")})`),
-    };
-  });
-  return [...rows, helpRow];
 }
 
 type HelpRow = Pick<Command, "name" | "summary">;

@@ -22,18 +22,16 @@ export const init: LeafCommand = {
     ".gitignore and package.json, and makes them when you agree. r2_buckets stays for the deploy,\n" +
     "and store_buckets serves the same bindings locally. The command installs nothing, and a second\n" +
     "run finds nothing to do.",
-  arguments: [
-    { name: "DIR", summary: "The folder; by default the working folder", optional: true },
-  ],
+  arguments: [["[DIR]", "The folder; by default the working folder"]],
   options: {
-    name: { summary: "The name of a new project", value: "NAME", default: "the folder's name" },
-    yes: { short: "y", summary: "Makes the edits without asking" },
-    "copy-objects": { summary: "Copies the simulator's objects (r2_buckets) into the store" },
+    "--name NAME": "The name of a new project (default: the folder's name)",
+    "-y, --yes": "Makes the edits without asking",
+    "--copy-objects": "Copies the simulator's objects (r2_buckets) into the store",
   },
   examples: ["ledge init photos", "ledge init", "ledge init --yes --copy-objects"],
 
-  async run(invocation) {
-    const folder = resolve(invocation.arguments[0] ?? ".");
+  async run(invocation, path = ".") {
+    const folder = resolve(path);
     if (isEmpty(folder)) return makeProject(invocation, folder);
     const { findProjects, planMigration, planTemplate, projectName } =
       await import("./init/plan.ts");

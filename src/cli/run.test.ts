@@ -14,14 +14,16 @@ async function run(...words: string[]) {
     name: "put",
     summary: "Puts a file",
     arguments: [
-      { name: "KEY", summary: "the object's key" },
-      { name: "FILE", summary: "what to put", optional: true },
+      ["KEY", "the object's key"],
+      ["[FILE]", "what to put"],
     ],
     options: {
-      json: { summary: "Machine-readable output" },
-      port: { summary: "Where to listen", value: "PORT", short: "p", default: "8787" },
-      var: { summary: "A variable", value: "NAME:VALUE", repeated: true },
+      "--json": "Machine-readable output",
+      "-p, --port PORT": "Where to listen (default: 8787)",
+      "--var NAME:VALUE...": "A variable",
+      "--mode MODE": "fast or safe",
     },
+    choices: { mode: ["fast", "safe"] },
     examples: ["ledge put a.txt"],
     async run(invocation) {
       calls.push(invocation);
@@ -72,6 +74,7 @@ describe("runCommand()", () => {
     [["put", "a", "-x"], "There is no option -x."],
     [["put", "a", "--port"], "--port needs a value: --port PORT."],
     [["put", "a", "--json=yes"], '--json takes no value: leave out "yes".'],
+    [["put", "a", "--mode", "slow"], '--mode must be fast or safe, not "slow".'],
   ])("refuses %j with exit code 2, and nothing runs", async (words, message) => {
     const { code, calls, text } = await run(...words);
     expect(code).toBe(2);
@@ -94,6 +97,7 @@ describe("runCommand()", () => {
         "  --json            Machine-readable output",
         "  -p, --port PORT   Where to listen (default: 8787)",
         "  --var NAME:VALUE  A variable (may be repeated)",
+        "  --mode MODE       fast or safe",
         "  -h, --help        Prints this help",
         "",
         "Examples:",

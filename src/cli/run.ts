@@ -5,6 +5,7 @@
  */
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { constants } from "node:os";
 import { nearest } from "../base/nearest.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
 import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
@@ -48,7 +49,8 @@ export async function runCommand(
       await printHelp();
       return exitCode.done;
     }
-    return (await command.run(parseInvocation(command, rest))) ?? exitCode.done;
+    const invocation = parseInvocation(command, rest);
+    return (await command.run(invocation, ...invocation.arguments)) ?? exitCode.done;
   } catch (error) {
     if (error instanceof OutputClosedError) return exitCode.done;
     const message = error instanceof UserError ? error.message : systemErrorText(error);
@@ -83,13 +85,12 @@ function subcommand(commands: readonly Command[], word: string): Command {
   );
 }
 
-const signalCodes = {
-  SIGHUP: exitCode.hangUp,
-  SIGINT: exitCode.interrupted,
-  SIGTERM: exitCode.terminated,
-} as const;
-type EndSignal = keyof typeof signalCodes;
-const signals = Object.keys(signalCodes) as EndSignal[];
+const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+
+/** The exit code of a process that a signal has ended, as shells report it. */
+export function signalCode(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}
 
 /** Runs `work`, then `cleanUp`. A signal runs `cleanUp` and ends the process; a second does not wait. */
 export async function withCleanup<Result>(
@@ -98,10 +99,9 @@ export async function withCleanup<Result>(
 ): Promise<Result> {
   let isStopping = false;
   const stop = (signal: NodeJS.Signals): void => {
-    const code = signalCodes[signal as EndSignal];
-    if (isStopping) process.exit(code);
+    if (isStopping) process.exit(signalCode(signal));
     isStopping = true;
-    void cleanUp().finally(() => process.exit(code));
+    void cleanUp().finally(() => process.exit(signalCode(signal)));
   };
   for (const signal of signals) process.on(signal, stop);
   try {

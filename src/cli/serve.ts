@@ -5,10 +5,10 @@ import {
   configOptions,
   configSelection,
   exitCode,
-  projectOptions,
+  persistOption,
   type Invocation,
   type LeafCommand,
-  type Option,
+  type OptionTable,
 } from "./command.ts";
 
 export const s3: LeafCommand = {
@@ -42,7 +42,7 @@ export const explore: LeafCommand = {
     "The printed link has a token that gives access; the page is on loopback only.",
   options: {
     ...serverOptions("8790"),
-    "no-open": { summary: "Prints the link, and opens no browser" },
+    "--no-open": "Prints the link, and opens no browser",
   },
   examples: ["ledge explore", "ledge explore --persist-to ./state --no-open"],
 
@@ -59,16 +59,12 @@ export const explore: LeafCommand = {
   },
 };
 
-function serverOptions(portDefault: string): Record<string, Option> {
+function serverOptions(portDefault: string): OptionTable {
   return {
     ...configOptions,
     ...adoptOption,
-    "persist-to": projectOptions["persist-to"],
-    port: {
-      value: "PORT",
-      summary: "The port; if it is in use, the next free port",
-      default: portDefault,
-    },
+    ...persistOption,
+    "--port PORT": `The port; if it is in use, the next free port (default: ${portDefault})`,
   };
 }
 

@@ -8,9 +8,8 @@ import {
   type Invocation,
   type LeafCommand,
 } from "./command.ts";
-import type { GenerateTypesOptions } from "./generate-types.ts";
 
-const trueByDefault = (summary: string) => ({ summary, value: "BOOLEAN", default: "true" });
+const trueOrFalse = ["true", "false"];
 
 export const types: LeafCommand = {
   name: "types",
@@ -20,22 +19,22 @@ export const types: LeafCommand = {
     "bucket that r2_buckets names has wrangler's type, with and without --adopt.\n" +
     "Without --env the file holds for the top level and every environment: a binding that only\n" +
     "some of them have is optional.",
-  arguments: [
-    {
-      name: "PATH",
-      summary: "The declaration file; by default worker-configuration.d.ts",
-      optional: true,
-    },
-  ],
+  arguments: [["[PATH]", "The declaration file; by default worker-configuration.d.ts"]],
   options: {
     ...configOptions,
     ...adoptOption,
-    "env-file": { summary: "A file of variables, instead of .env", value: "FILE", repeated: true },
-    "env-interface": { summary: "The name of the interface", value: "NAME", default: "Env" },
-    "include-env": trueByDefault("Whether to write the types of bindings and variables"),
-    "include-runtime": trueByDefault("Whether to write the types of the runtime"),
-    "strict-vars": trueByDefault("Whether the type of a variable is its value; string otherwise"),
-    check: { summary: "Writes nothing, and fails if the file is out of date" },
+    "--env-file FILE...": "A file of variables, instead of .env",
+    "--env-interface NAME": "The name of the interface (default: Env)",
+    "--include-env BOOLEAN": "Whether to write the types of bindings and variables (default: true)",
+    "--include-runtime BOOLEAN": "Whether to write the types of the runtime (default: true)",
+    "--strict-vars BOOLEAN":
+      "Whether the type of a variable is its value; string otherwise (default: true)",
+    "--check": "Writes nothing, and fails if the file is out of date",
+  },
+  choices: {
+    "include-env": trueOrFalse,
+    "include-runtime": trueOrFalse,
+    "strict-vars": trueOrFalse,
   },
   examples: [
     "ledge types",
@@ -43,31 +42,31 @@ export const types: LeafCommand = {
     "ledge types src/env.d.ts --include-runtime false",
   ],
 
-  async run(invocation) {
+  async run(invocation, file?: string) {
     const command = typesCommand(invocation);
-    const options: GenerateTypesOptions = {
+    const { shownPath } = await import("../config/config-file.ts");
+    const { generateTypes } = await import("./generate-types.ts");
+    const { path, content } = await generateTypes({
       ...configSelection(invocation),
-      path: invocation.arguments[0],
+      path: file,
       envInterface: invocation.text("env-interface"),
       envFiles: invocation.list("env-file"),
       includeEnv: invocation.boolean("include-env"),
       includeRuntime: invocation.boolean("include-runtime"),
       strictVars: invocation.boolean("strict-vars"),
       command,
-    };
-    const { shownPath } = await import("../config/config-file.ts");
-    const { generateTypes } = await import("./generate-types.ts");
-    const { path, content } = await generateTypes(options);
-    if (invocation.options["check"] === undefined) {
+    });
+    if (!invocation.flag("check")) {
       writeFileSync(path, content);
       console.log(`Wrote ${shownPath(path)}.`);
       return exitCode.done;
     }
-    if (existsSync(path) && readFileSync(path, "utf8") === content) {
+    const current = existsSync(path) ? readFileSync(path, "utf8") : null;
+    if (current === content) {
       console.log(`${shownPath(path)} is up to date.`);
       return exitCode.done;
     }
-    const state = existsSync(path) ? "is out of date" : "does not exist";
+    const state = current === null ? "does not exist" : "is out of date";
     console.error(`${shownPath(path)} ${state}: run "${command}" and commit the file.`);
     return exitCode.failed;
   },

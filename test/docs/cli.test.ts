@@ -34,8 +34,8 @@ describe("the help", () => {
         "commands" in command
           ? (await command.commands()).map(({ summary }) => summary)
           : [
-              ...Object.values(command.options ?? {}).map(({ summary }) => summary),
-              ...(command.arguments ?? []).map(({ summary }) => summary),
+              ...Object.values(command.options ?? {}),
+              ...(command.arguments ?? []).map(([, summary]) => summary),
             ];
       for (const summary of [command.summary, ...summaries]) expect(summary).toMatch(/\S{2,} \S+/);
     },

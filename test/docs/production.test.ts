@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Command } from "../../src/cli/command.ts";
+import { optionsOf, type Command } from "../../src/cli/command.ts";
 import { commandsOf } from "../../src/cli/help.ts";
 import { root } from "../../src/cli/root.ts";
 import { readConfig, type ProjectConfig } from "../../src/config/read-config.ts";
@@ -56,15 +56,13 @@ describe("docs/production.md", () => {
     expect(command).not.toBe(root);
     // The next word after a group of commands would be a command.
     const words = "commands" in command ? rest : rest.filter((word) => word.startsWith("-"));
-    const options = "commands" in command ? {} : (command.options ?? {});
-    expect(Object.keys(options).map((name) => `--${name}`)).toEqual(
-      expect.arrayContaining([...words]),
-    );
+    const options = "commands" in command ? [] : optionsOf(command);
+    expect(options.map(({ name }) => `--${name}`)).toEqual(expect.arrayContaining([...words]));
   });
 
   it("names options of ledge build", () => {
     const { command } = commandOf(["ledge", "build"]);
-    const options = "commands" in command ? [] : Object.keys(command.options ?? {});
+    const options = "commands" in command ? [] : optionsOf(command).map(({ name }) => name);
     const named = Array.from(page.matchAll(/`--([a-z-]+)`/g), ([, name]) => name as string);
     expect(named.length).toBeGreaterThan(0);
     for (const name of named) expect(options).toContain(name);

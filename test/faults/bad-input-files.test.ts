@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { UserError } from "../../src/base/user-error.ts";
-import type { Command, LeafCommand } from "../../src/cli/command.ts";
+import { argumentsOf, optionsOf, type Command, type LeafCommand } from "../../src/cli/command.ts";
 import { root } from "../../src/cli/root.ts";
 import { runCommand } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config/read-config.ts";
@@ -142,25 +142,27 @@ describe("the arguments of every command", async () => {
     "ledge %s: a mistake is exit code 2 and a sentence",
     async (path, command) => {
       const given = path.split(" ");
-      const expected = command.arguments ?? [];
-      const required = expected.filter(({ optional }) => optional !== true).map(() => "word");
-      const isOpen = expected.at(-1)?.repeated === true;
-      const options = Object.entries(command.options ?? {});
+      const expected = argumentsOf(command);
+      const required = expected
+        .filter(({ isOptional }) => !isOptional)
+        .map(({ choices: [choice = "word"] = [] }) => choice);
+      const isOpen = expected.at(-1)?.isRepeated === true;
+      const options = optionsOf(command);
       const wrong = [
         [...required, "--no-such-option"],
         [...required, "-Z"],
         [...required, `--${"x".repeat(1000)}`],
         ...(isOpen ? [] : [[...expected.map(() => "word"), "one too many"]]),
         ...(required.length === 0 ? [] : [required.slice(1)]),
-        ...options.map(([name, { value }]) => [
+        ...options.map(({ name, value }) => [
           ...required,
           value === undefined ? `--${name}=1` : `--${name}`,
         ]),
         ...options
-          .filter(([, { value }]) =>
+          .filter(({ value }) =>
             ["PORT", "MS", "http|https", "LEVEL", "true|false"].includes(value ?? ""),
           )
-          .flatMap(([name]) =>
+          .flatMap(({ name }) =>
             ["", "x", "-1", "1e9", "99999999999", "1.5", "\n"].map((value) => [
               ...required,
               `--${name}=${value}`,

@@ -13,17 +13,13 @@ export const dig: LeafCommand = {
     "its rules. Every answer is a success, NXDOMAIN included. With --dnssec, the signatures are\n" +
     "checked with the keys of their zone; the DS records above the zone are not.",
   arguments: [
-    { name: "NAME", summary: "A full name, or an IP address for a reverse lookup" },
-    {
-      name: "TYPE",
-      summary: "A type, or TYPE followed by its number; by default A",
-      optional: true,
-    },
+    ["NAME", "A full name, or an IP address for a reverse lookup"],
+    ["[TYPE]", "A type, or TYPE followed by its number; by default A"],
   ],
   options: {
-    server: { summary: "Another name server", value: "HOST[:PORT]" },
-    tcp: { summary: "Sends the query over TCP" },
-    dnssec: { summary: "Asks for signatures, and checks them" },
+    "--server HOST[:PORT]": "Another name server",
+    "--tcp": "Sends the query over TCP",
+    "--dnssec": "Asks for signatures, and checks them",
     ...serverOptions,
   },
   examples: [
@@ -32,12 +28,9 @@ export const dig: LeafCommand = {
     "ledge dns dig www.example.com --dnssec",
   ],
 
-  async run(invocation) {
-    const question = readQuestion(invocation.arguments as [string, string?]);
-    const options = {
-      tcp: invocation.flag("tcp"),
-      dnssec: invocation.flag("dnssec"),
-    };
+  async run(invocation, name, type?: string) {
+    const question = readQuestion(name, type);
+    const options = { tcp: invocation.flag("tcp"), dnssec: invocation.flag("dnssec") };
     const otherServer = invocation.text("server");
     const result =
       otherServer === undefined
@@ -57,7 +50,7 @@ export const dig: LeafCommand = {
   },
 };
 
-function readQuestion([name, type]: readonly [string, string?]): AskedQuestion {
+function readQuestion(name: string, type: string | undefined): AskedQuestion {
   try {
     return parseQuestion(name, type);
   } catch (error) {

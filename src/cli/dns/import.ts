@@ -50,22 +50,12 @@ export const importRecords: LeafCommand = {
     "Records that exist already are skipped, so an import can be run again. A file of at most\n" +
     "256 KiB is added completely or not at all; a larger file or a transfer is sent in parts.\n" +
     "A transfer leaves out SOA and NS of the zone itself: every zone here has its own.",
-  arguments: [
-    zoneArgument,
-    {
-      name: "FILE",
-      summary: 'The zone file; "-" is standard input; not with --from',
-      optional: true,
-    },
-  ],
+  arguments: [zoneArgument, ["[FILE]", 'The zone file; "-" is standard input; not with --from']],
   options: {
-    from: { summary: "The name server to transfer the zone from (AXFR)", value: "HOST[:PORT]" },
-    tsig: {
-      summary: "Signs the transfer with a key of [[dns.keys]] or with this key",
-      value: keyForm,
-    },
-    create: { summary: "Makes the zone if it does not exist" },
-    proxied: { summary: "Makes records proxied where the file does not say" },
+    "--from HOST[:PORT]": "The name server to transfer the zone from (AXFR)",
+    [`--tsig ${keyForm}`]: "Signs the transfer with a key of [[dns.keys]] or with this key",
+    "--create": "Makes the zone if it does not exist",
+    "--proxied": "Makes records proxied where the file does not say",
     ...serverOptions,
   },
   examples: [
@@ -73,14 +63,12 @@ export const importRecords: LeafCommand = {
     "ledge dns import example.com --from 192.0.2.53 --tsig to-ledge:hmac-sha256:c2VjcmV0",
   ],
 
-  async run(invocation) {
-    const [word, file] = invocation.arguments as [string, string?];
-    const { options } = invocation;
+  async run(invocation, word, file?: string) {
     checkSource(invocation, file);
     const text = file === undefined ? null : readZoneFile(file);
-    const proxied = options["proxied"] === true;
+    const proxied = invocation.flag("proxied");
     await withDns(invocation, async ({ api, project }) => {
-      const zone = await (options["create"] === true ? findZoneNamed : findZone)(api, word);
+      const zone = await (invocation.flag("create") ? findZoneNamed : findZone)(api, word);
       const zoneName = zone?.name ?? acceptZoneName(word, () => {});
       if (zoneName === undefined) throw new UsageError(`"${word}" is not a valid zone name.`);
       let plan: ImportPlan | null = null;

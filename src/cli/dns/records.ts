@@ -14,40 +14,33 @@ import type { RdataRequest, RecordType } from "../../dns/record/record-type.ts";
 import { recordType, recordTypes } from "../../dns/record/types.ts";
 import { ScanError, splitTokens, type Token } from "../../dns/record/tokens.ts";
 import { isTextKind, textKinds } from "../../dns/record/mail-policy.ts";
-import {
-  UsageError,
-  type Argument,
-  type Invocation,
-  type LeafCommand,
-  type Option,
-} from "../command.ts";
+import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
 import { findZone, serverOptions, withDns, zoneArgument } from "./session.ts";
 
-const nameArgument: Argument = {
-  name: "NAME",
-  summary: 'A name in the zone, relative or full; "@" is the zone itself',
-};
-const typeArgument: Argument = {
-  name: "TYPE",
-  summary: "The type of the record, such as A or TXT",
-};
-const contentArgument: Argument = {
-  name: "CONTENT",
-  summary: "The data of the record, as in a zone file",
-  repeated: true,
-};
+const nameArgument = [
+  "NAME",
+  'A name in the zone, relative or full; "@" is the zone itself',
+] as const;
 
-const recordArguments = [zoneArgument, nameArgument, typeArgument, contentArgument];
-
-const recordOptions: Record<string, Option> = {
-  ttl: { summary: "Seconds, 60 to 86400; 1 stands for automatic", value: "SECONDS" },
-  proxied: { summary: "Answers with the addresses of the platform" },
-  "dns-only": { summary: "Answers with the record itself" },
-  priority: { summary: "The priority of MX, SRV or URI, if CONTENT has none", value: "NUMBER" },
-  comment: { summary: "A comment; empty text removes it", value: "TEXT" },
-  tag: { summary: "A tag of the record", value: "NAME:VALUE", repeated: true },
-};
+/** What `add` and `set` take. */
+const recordUsage = {
+  arguments: [
+    zoneArgument,
+    nameArgument,
+    ["TYPE", "The type of the record, such as A or TXT"],
+    ["CONTENT...", "The data of the record, as in a zone file"],
+  ],
+  options: {
+    "--ttl SECONDS": "Seconds, 60 to 86400; 1 stands for automatic",
+    "--proxied": "Answers with the addresses of the platform",
+    "--dns-only": "Answers with the record itself",
+    "--priority NUMBER": "The priority of MX, SRV or URI, if CONTENT has none",
+    "--comment TEXT": "A comment; empty text removes it",
+    "--tag NAME:VALUE...": "A tag of the record",
+    ...serverOptions,
+  },
+} satisfies Partial<LeafCommand>;
 
 export const listRecords: LeafCommand = {
   name: "list",
@@ -55,14 +48,13 @@ export const listRecords: LeafCommand = {
   details: "With --json, each record is one line.",
   arguments: [zoneArgument],
   options: {
-    type: { summary: "Lists only records of this type", value: "TYPE" },
-    name: { summary: "Lists only records with this name", value: "NAME" },
+    "--type TYPE": "Lists only records of this type",
+    "--name NAME": "Lists only records with this name",
     ...serverOptions,
   },
   examples: ["ledge dns list example.com --type MX"],
 
-  async run(invocation) {
-    const [word] = invocation.arguments as [string];
+  async run(invocation, word) {
     const typeWord = invocation.text("type");
     const type = typeWord === undefined ? undefined : storedType(parseType(typeWord));
     const name = invocation.text("name");
@@ -87,8 +79,7 @@ export const add: LeafCommand = {
   details:
     "Host names in CONTENT are full names; a host name without a dot is a name in the zone.\n" +
     'CONTENT that starts with a hyphen must follow "--", which ends the options.',
-  arguments: recordArguments,
-  options: { ...recordOptions, ...serverOptions },
+  ...recordUsage,
   examples: [
     "ledge dns add example.com www A 192.0.2.1 --proxied",
     "ledge dns add example.com @ MX 10 mail.example.com --ttl 3600",
@@ -112,8 +103,7 @@ export const set: LeafCommand = {
   name: "set",
   summary: "Adds a record, or replaces the records of its name and type",
   details: "A replaced record keeps its TTL, proxied, comment and tags where no option is given.",
-  arguments: recordArguments,
-  options: { ...recordOptions, ...serverOptions },
+  ...recordUsage,
   examples: ["ledge dns set example.com home A 192.0.2.7 --ttl 60"],
 
   async run(invocation) {
@@ -165,18 +155,13 @@ export const deleteRecords: LeafCommand = {
   arguments: [
     zoneArgument,
     nameArgument,
-    { ...typeArgument, summary: "Deletes only records of this type", optional: true },
-    { ...contentArgument, summary: "Deletes only the record with this data", optional: true },
+    ["[TYPE]", "Deletes only records of this type"],
+    ["[CONTENT...]", "Deletes only the record with this data"],
   ],
-  options: { all: { summary: "Deletes all records that match" }, ...serverOptions },
+  options: { "--all": "Deletes all records that match", ...serverOptions },
   examples: ["ledge dns delete example.com www A", "ledge dns delete example.com old --all"],
 
-  async run(invocation) {
-    const [zoneWord, nameWord, typeWord, ...words] = invocation.arguments as [
-      string,
-      string,
-      ...string[],
-    ];
+  async run(invocation, zoneWord, nameWord, typeWord?: string, ...words) {
     const type = typeWord === undefined ? undefined : storedType(parseType(typeWord));
     await withDns(invocation, async ({ api }) => {
       const zone = await findZone(api, zoneWord);

@@ -21,23 +21,20 @@ import {
   configSelection,
   projectOptions,
   UsageError,
-  type Argument,
   type Invocation,
-  type Option,
+  type OptionTable,
 } from "../command.ts";
 import { withCleanup } from "../run.ts";
 
 /** Which server, and its credentials. */
-export const serverOptions: Record<string, Option> = {
+export const serverOptions: OptionTable = {
   ...projectOptions,
-  url: {
-    summary: "The API of another server",
-    value: "URL",
-    default: "the process that has the zones of the project, or this command",
-  },
-  email: { summary: "The e-mail address that belongs to --key", value: "EMAIL" },
-  key: { summary: "The account's key", value: "KEY", default: "the configuration's, for --url" },
-  token: { summary: "A token, instead of --email and --key", value: "TOKEN" },
+  "--url URL":
+    "The API of another server " +
+    "(default: the process that has the zones of the project, or this command)",
+  "--email EMAIL": "The e-mail address that belongs to --key",
+  "--key KEY": "The account's key (default: the configuration's, for --url)",
+  "--token TOKEN": "A token, instead of --email and --key",
 };
 
 interface DnsSession {
@@ -66,9 +63,8 @@ export async function withDns<Result>(
   work: (session: DnsSession) => Promise<Result>,
   { listen = false }: { listen?: boolean } = {},
 ): Promise<Result> {
-  const project = readProject(invocation);
+  const { project, zones } = readProject(invocation);
   const url = invocation.text("url");
-  const zones = projectZones(invocation, project);
   const server: DnsServer =
     url !== undefined
       ? { url: apiUrl(url), dns: null }
@@ -81,8 +77,13 @@ export async function withDns<Result>(
   );
 }
 
-export function readProject(invocation: Invocation): ProjectConfig {
-  return readConfig({ ...configSelection(invocation), keysOptional: true });
+/** The project that the invocation names, and the zones in its state folder. */
+export function readProject(invocation: Invocation): { project: ProjectConfig; zones: Zones } {
+  const project = readConfig({ ...configSelection(invocation), keysOptional: true });
+  // As in wrangler, --persist-to is relative to the working folder, and the default to the file's.
+  const state = invocation.text("persist-to");
+  const folder = zonesFolder(project.folder, state === undefined ? undefined : resolve(state));
+  return { project, zones: { folder, variables: project.dns.variables } };
 }
 
 function findCredentials(
@@ -94,14 +95,6 @@ function findCredentials(
   if (isPrivate && (email ?? key ?? token) === undefined) return null;
   const own = readDnsConfig(dns.variables);
   return { token, email: email ?? own.email, key: key ?? own.key };
-}
-
-/** The zones in the state folder that the invocation names. */
-export function projectZones(invocation: Invocation, project: ProjectConfig): Zones {
-  // As in wrangler, --persist-to is relative to the working folder, and the default to the file's.
-  const state = invocation.text("persist-to");
-  const folder = zonesFolder(project.folder, state === undefined ? undefined : resolve(state));
-  return { folder, variables: project.dns.variables };
 }
 
 async function connect(zones: Zones): Promise<DnsServer> {
@@ -145,7 +138,7 @@ export async function resolveServer(name: string, text: string): Promise<ServerA
   throw new UsageError(`--${name} must be HOST or HOST:PORT of a name server, not "${text}".`);
 }
 
-export const zoneArgument: Argument = { name: "ZONE", summary: "The name or the id of a zone" };
+export const zoneArgument = ["ZONE", "The name or the id of a zone"] as const;
 
 const idPattern = /^[0-9a-f]{32}$/;
 

@@ -1,8 +1,8 @@
 /** `ledge dns trust` and `ledge dns run`: clients that insist on https. */
 import { readDnsConfig } from "../../dns/config/dns-config.ts";
-import { projectOptions, type LeafCommand } from "../command.ts";
+import { configOptions, persistOption, projectOptions, type LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import { findListeners, projectZones, readProject } from "./session.ts";
+import { findListeners, readProject } from "./session.ts";
 
 export const trust: LeafCommand = {
   name: "trust",
@@ -15,7 +15,7 @@ export const trust: LeafCommand = {
 
   async run(invocation) {
     const { openAuthority } = await import("../../dns/server/api-port.ts");
-    const { folder, variables } = projectZones(invocation, readProject(invocation));
+    const { folder, variables } = readProject(invocation).zones;
     const authority = openAuthority(folder, readDnsConfig(variables).httpsNames);
     const { certificatePath: path, names } = authority;
     const { name, fingerprint, notAfter } = authority.details;
@@ -32,8 +32,6 @@ export const trust: LeafCommand = {
   },
 };
 
-const { json: _, ...options } = projectOptions;
-
 export const runClient: LeafCommand = {
   name: "run",
   summary: "Runs a client of the record API that insists on https and a fixed host",
@@ -42,20 +40,17 @@ export const runClient: LeafCommand = {
     "leads to the DNS of this project: by HTTPS_PROXY on every system, and on Linux by a hosts file\n" +
     "that only the client sees. Clients that ignore HTTPS_PROXY need the latter and port 443, which\n" +
     "root may open; remarks say what the system does not permit. The exit code is the client's.",
-  arguments: [
-    { name: "COMMAND", summary: "The client and its arguments, after --", repeated: true },
-  ],
-  options,
+  arguments: [["COMMAND...", "The client and its arguments, after --"]],
+  options: { ...configOptions, ...persistOption },
   examples: [
     "ledge dns run -- curl https://api.cloudflare.com/client/v4/zones",
     "ledge dns run -- acme.sh --issue --dns dns_cf -d example.com",
   ],
 
-  async run(invocation) {
+  async run(invocation, ...words) {
     const { runInReach } = await import("./client-process.ts");
-    const project = readProject(invocation);
-    const zones = projectZones(invocation, project);
-    return runInReach(invocation.arguments, {
+    const { project, zones } = readProject(invocation);
+    return runInReach(words, {
       folder: zones.folder,
       names: readDnsConfig(zones.variables).httpsNames,
       start: () => findListeners(zones, project),
@@ -72,15 +67,6 @@ interface TrustStep {
   readonly undo: readonly string[];
 }
 
-function step(
-  id: string,
-  title: string,
-  commands: readonly string[],
-  undo: readonly string[] = [],
-): TrustStep {
-  return { id, title, commands, undo };
-}
-
 /**
  * How systems and programs are told to trust a certificate authority.
  *
@@ -90,75 +76,65 @@ function step(
 export function trustSteps({ path, name }: { path: string; name: string }): TrustStep[] {
   const fileName = name.toLowerCase().replaceAll(" ", "-");
   const quoted = `'${path.replaceAll("'", String.raw`'\''`)}'`;
+  type Lines = readonly [commands: readonly string[], undo: readonly string[]];
   /** A system with a folder of certificates, which a command reads. */
-  const system = (id: string, title: string, file: string, update: string, undo = update) =>
-    step(
-      id,
-      title,
-      [`sudo install -m 644 ${quoted} ${file}`, `sudo ${update}`],
-      [`sudo rm ${file}`, `sudo ${undo}`],
-    );
-  const program = (id: string, title: string, ...variables: string[]) =>
-    step(
-      id,
-      title,
-      variables.map((variable) => `export ${variable}=${quoted}`),
-    );
-  return [
-    system(
+  const system = (file: string, update: string, undo = update): Lines => [
+    [`sudo install -m 644 ${quoted} ${file}`, `sudo ${update}`],
+    [`sudo rm ${file}`, `sudo ${undo}`],
+  ];
+  const program = (...names: string[]): Lines => [
+    names.map((each) => `export ${each}=${quoted}`),
+    [],
+  ];
+  const debianFile = `/usr/local/share/ca-certificates/${fileName}.crt`;
+  const fedoraFile = `/etc/pki/ca-trust/source/anchors/${fileName}.pem`;
+  const macos = "-r trustRoot -k ~/Library/Keychains/login.keychain-db";
+  const java = `-cacerts -storepass changeit -alias ${fileName}`;
+  const only = "this authority only)";
+  const steps: [id: string, title: string, lines: Lines][] = [
+    [
       "debian",
       "Debian, Ubuntu, Alpine",
-      `/usr/local/share/ca-certificates/${fileName}.crt`,
-      "update-ca-certificates",
-      "update-ca-certificates --fresh",
-    ),
-    system(
-      "fedora",
-      "Fedora, Red Hat",
-      `/etc/pki/ca-trust/source/anchors/${fileName}.pem`,
-      "update-ca-trust",
-    ),
-    system(
+      system(debianFile, "update-ca-certificates", "update-ca-certificates --fresh"),
+    ],
+    ["fedora", "Fedora, Red Hat", system(fedoraFile, "update-ca-trust")],
+    [
       "opensuse",
       "openSUSE",
-      `/etc/pki/trust/anchors/${fileName}.pem`,
-      "update-ca-certificates",
-    ),
-    step(
+      system(`/etc/pki/trust/anchors/${fileName}.pem`, "update-ca-certificates"),
+    ],
+    [
       "arch",
       "Arch Linux",
-      [`sudo trust anchor --store ${quoted}`],
-      [`sudo trust anchor --remove ${quoted}`],
-    ),
-    step(
+      [[`sudo trust anchor --store ${quoted}`], [`sudo trust anchor --remove ${quoted}`]],
+    ],
+    [
       "macos",
       "macOS",
-      [`security add-trusted-cert -r trustRoot -k ~/Library/Keychains/login.keychain-db ${quoted}`],
-      [`security remove-trusted-cert ${quoted}`],
-    ),
-    step(
+      [
+        [`security add-trusted-cert ${macos} ${quoted}`],
+        [`security remove-trusted-cert ${quoted}`],
+      ],
+    ],
+    [
       "windows",
       "Windows",
-      [`certutil -user -addstore Root "${path}"`],
-      [`certutil -user -delstore Root "${name}"`],
-    ),
-    program("node", "Node", "NODE_EXTRA_CA_CERTS"),
-    program(
+      [[`certutil -user -addstore Root "${path}"`], [`certutil -user -delstore Root "${name}"`]],
+    ],
+    ["node", "Node", program("NODE_EXTRA_CA_CERTS")],
+    [
       "python",
-      "Python (the programs then trust this authority only)",
-      "REQUESTS_CA_BUNDLE",
-      "SSL_CERT_FILE",
-    ),
-    program("curl", "curl (then trusts this authority only)", "CURL_CA_BUNDLE"),
-    step(
+      `Python (the programs then trust ${only}`,
+      program("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"),
+    ],
+    ["curl", `curl (then trusts ${only}`, program("CURL_CA_BUNDLE")],
+    [
       "java",
       "Java",
-      [
-        `keytool -importcert -noprompt -cacerts -storepass changeit -alias ${fileName} -file ${quoted}`,
-      ],
-      [`keytool -delete -cacerts -storepass changeit -alias ${fileName}`],
-    ),
+      [[`keytool -importcert -noprompt ${java} -file ${quoted}`], [`keytool -delete ${java}`]],
+    ],
   ];
+  return steps.map(([id, title, [commands, undo]]) => ({ id, title, commands, undo }));
 }
 
 export function describeSteps(steps: readonly TrustStep[]): string {
@@ -167,9 +143,8 @@ export function describeSteps(steps: readonly TrustStep[]): string {
       [
         `${title}:`,
         ...commands.map((line) => `  ${line}`),
-        ...(undo.length === 0
-          ? []
-          : ["  # to take it back:", ...undo.map((line) => `  # ${line}`)]),
+        ...(undo.length === 0 ? [] : ["  # to take it back:"]),
+        ...undo.map((line) => `  # ${line}`),
       ].join("\n"),
     )
     .join("\n\n");

@@ -11,9 +11,9 @@ export const zones: LeafCommand = {
   name: "zones",
   summary: "Lists the zones, makes a zone, or deletes a zone",
   options: {
-    create: { summary: "Makes a zone", value: "NAME" },
-    delete: { summary: "Deletes a zone and its records; needs --yes", value: "NAME" },
-    yes: { summary: "Confirms --delete", short: "y" },
+    "--create NAME": "Makes a zone",
+    "--delete NAME": "Deletes a zone and its records; needs --yes",
+    "-y, --yes": "Confirms --delete",
     ...serverOptions,
   },
   examples: ["ledge dns zones", "ledge dns zones --create example.com"],
@@ -65,23 +65,18 @@ async function deleteZone(invocation: Invocation, api: ApiClient, name: string):
   print(invocation, { deleted: zone }, `Deleted ${zone.name} with ${records}.`);
 }
 
-const actions = new Set(["on", "off", "status"]);
-
 export const dnssec: LeafCommand = {
   name: "dnssec",
   summary: "Signs a zone, or shows the DS record for its parent",
   details:
     "A parent zone on the same server gets the DS record by itself. Without an action, the state is\n" +
     "shown. The keys stay when DNSSEC is turned off, so that the DS record is the same later.",
-  arguments: [zoneArgument, { name: "ACTION", summary: "on, off or status", optional: true }],
+  arguments: [zoneArgument, ["[ACTION]", "on, off or status"]],
   options: serverOptions,
+  choices: { ACTION: ["on", "off", "status"] },
   examples: ["ledge dns dnssec example.com on", "ledge dns dnssec example.com status"],
 
-  async run(invocation) {
-    const [word, action = "status"] = invocation.arguments as [string, string?];
-    if (!actions.has(action)) {
-      throw new UsageError(`ACTION must be on, off or status, not "${action}".`);
-    }
+  async run(invocation, word, action = "status") {
     await withDns(invocation, async ({ api }) => {
       const zone = await findZone(api, word);
       const state =
@@ -105,15 +100,11 @@ function describeState(zoneName: string, { status, ds }: ApiDnssec): string {
 export const exportRecords: LeafCommand = {
   name: "export",
   summary: "Writes a zone as a zone file",
-  arguments: [
-    zoneArgument,
-    { name: "FILE", summary: "The zone file; by default standard output", optional: true },
-  ],
+  arguments: [zoneArgument, ["[FILE]", "The zone file; by default standard output"]],
   options: serverOptions,
   examples: ["ledge dns export example.com example.com.zone"],
 
-  async run(invocation) {
-    const [word, file = "-"] = invocation.arguments as [string, string?];
+  async run(invocation, word, file = "-") {
     await withDns(invocation, async ({ api }) => {
       const zone = await findZone(api, word);
       const text = await api.exportFile(zone.id);

@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
-import { manifestName } from "../../store/node/file-path.ts";
 import {
   checkHeader,
   decodeEntry,
   encodeEntry,
   exportedForm,
   manifestHeader,
-  ManifestWriter,
   readManifest,
+  writeExport,
 } from "./exported-folder.ts";
 
 const record: fc.Arbitrary<DescribedObject> = fc.record({
@@ -78,32 +77,25 @@ describe("checkHeader()", () => {
   });
 });
 
-describe("ManifestWriter", () => {
-  it("accepts many entries at once, and lets them wait for one event of the stream", async () => {
+describe("writeExport()", () => {
+  const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [DescribedObject];
+
+  it("writes a manifest, which appears when the export is complete", async () => {
     const folder = mkdtempSync(join(tmpdir(), "ledge-unit-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const warnings: Error[] = [];
-    const onWarning = (warning: Error): void => void warnings.push(warning);
-    process.on("warning", onWarning);
-    onTestFinished(() => void process.off("warning", onWarning));
-    const writer = new ManifestWriter(join(folder, "partial"));
-    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [DescribedObject];
-    const keys = Array.from({ length: 100 }, (_, index) => `${index}-${"x".repeat(10_000)}`);
-    await Promise.all(keys.map((key) => writer.add({ ...sample, key }, { path: key })));
-    await writer.end(join(folder, manifestName));
+    const keys = Array.from({ length: 100 }, (_, index) => `${index}`);
+    const failed = writeExport(folder, async ({ addEntry }) => {
+      addEntry(sample, { path: "x" });
+      throw new Error("broken off");
+    });
+    await expect(failed).rejects.toThrow("broken off");
+    expect(readdirSync(folder)).toEqual([]);
+    await writeExport(folder, async ({ addEntry }) => {
+      for (const key of keys) addEntry({ ...sample, key }, { path: key });
+    });
     const written = [];
     for await (const { key } of readManifest(folder)) written.push(key);
     expect(written).toEqual(keys);
-    expect(warnings).toEqual([]);
-  });
-
-  it("reports a file that cannot be written, with the next entry and at the end", async () => {
-    const writer = new ManifestWriter("/none/partial");
-    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [DescribedObject];
-    const add = (): Promise<void> =>
-      writer.add({ ...sample, key: "x".repeat(100_000) }, { path: "x" });
-    await expect(add()).rejects.toThrow("ENOENT");
-    await expect(writer.end("/none/manifest")).rejects.toThrow("ENOENT");
   });
 });
 

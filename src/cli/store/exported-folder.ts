@@ -8,20 +8,21 @@
  * the parts.
  */
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import {
+  appendFileSync,
+  closeSync,
   createReadStream,
-  createWriteStream,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   renameSync,
-  type WriteStream,
+  writeFileSync,
 } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline";
-import { finished } from "node:stream/promises";
+import { isIntegerBetween } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
 import {
   hashAlgorithms,
@@ -66,47 +67,9 @@ export async function* readManifest(folder: string): AsyncGenerator<ManifestEntr
   }
 }
 
-/** Writes a manifest to a partial file, which `end()` moves to its place. */
-export class ManifestWriter {
-  readonly #partialPath: string;
-  readonly #stream: WriteStream;
-  /** Rejects when the file cannot be written. */
-  readonly #finished: Promise<void>;
-  /** Pending while the stream is full: all writers wait for the same event. */
-  #drained: Promise<unknown> | undefined;
-
-  constructor(partialPath: string) {
-    this.#partialPath = partialPath;
-    this.#stream = createWriteStream(partialPath);
-    this.#finished = finished(this.#stream);
-    // The next call reports the failure.
-    this.#finished.catch(() => {});
-    this.#stream.write(`${manifestHeader}\n`);
-  }
-
-  async add(record: ObjectRecord, place: ObjectPlace): Promise<void> {
-    if (this.#stream.write(`${encodeEntry(record, place)}\n`)) return;
-    this.#drained ??= Promise.race([once(this.#stream, "drain"), this.#finished]).finally(
-      () => (this.#drained = undefined),
-    );
-    await this.#drained;
-  }
-
-  async end(path: string): Promise<void> {
-    this.#stream.end();
-    await this.#finished;
-    await rename(this.#partialPath, path);
-  }
-}
-
 export function encodeEntry(record: ObjectRecord, { path, partBytes }: ObjectPlace): string {
   const { key, uploaded: _, version: __, ...rest } = toObjectJson(record);
-  return JSON.stringify({
-    key,
-    ...(path !== key && { path }),
-    ...rest,
-    partBytes,
-  });
+  return JSON.stringify({ key, ...(path !== key && { path }), ...rest, partBytes });
 }
 
 /** @throws UserError for another format or version */
@@ -123,6 +86,8 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
   const { key, size, etag, path = key, storageClass } = entry;
   const { httpMetadata: http = {}, customMetadata: custom = {}, checksums = {} } = entry;
   const { s3Checksums, partBytes } = entry;
+  // An upload has no more parts than there are numbers for them.
+  const partBytesMin = typeof size === "number" ? Math.max(1, size / partNumberMax) : 1;
   const isComplete =
     typeof key === "string" &&
     typeof path === "string" &&
@@ -133,34 +98,16 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
     isTextTable(custom) &&
     isTextTable(checksums, Object.keys(hashAlgorithms)) &&
     (s3Checksums === undefined || isTextTable(s3Checksums, s3ChecksumAlgorithms)) &&
-    (partBytes === undefined || isPartBytes(partBytes, size)) &&
+    (partBytes === undefined ||
+      isIntegerBetween(partBytes, partBytesMin, Number.MAX_SAFE_INTEGER)) &&
     !Number.isNaN(Date.parse((http as HttpMetadataJson).cacheExpiry ?? "1970-01-01"));
   if (!isComplete) throw manifestError(number, "is not a complete entry");
   // An import must not read files outside the folder, whatever the manifest says.
   if (isAbsolute(path) || path.split(/[\\/]/).includes("..")) {
     throw manifestError(number, `names a file outside the folder, ${JSON.stringify(path)}`);
   }
-  return {
-    key,
-    path,
-    size,
-    etag,
-    http: fromHttpJson(http),
-    custom,
-    checksums,
-    storageClass,
-    s3Checksums,
-    partBytes,
-  };
-}
-
-/** An upload has no more parts than there are numbers for them. */
-function isPartBytes(value: unknown, size: number): value is number {
-  return (
-    Number.isSafeInteger(value) &&
-    (value as number) > 0 &&
-    size / (value as number) <= partNumberMax
-  );
+  const described = { key, path, size, etag, custom, checksums, storageClass } as const;
+  return { ...described, http: fromHttpJson(http), s3Checksums, partBytes };
 }
 
 function parseLine(line: string, number: number): Record<string, unknown> {
@@ -238,64 +185,66 @@ function namesOf(checksums: Checksums): ChecksumAlgorithm[] {
   return Object.keys(checksums) as ChecksumAlgorithm[];
 }
 
-export class FolderWriter {
+export interface WrittenExport {
   readonly root: string;
-  readonly #madeFolders = new Set<string>();
-
-  constructor(root: string) {
-    this.root = root;
-  }
-
-  /** Runs `work` with a folder for partial files, which the end of the work or a signal removes. */
-  async withPartialFolder<Result>(work: () => Promise<Result>): Promise<Result> {
-    const folder = join(this.root, partialFolder);
-    await mkdir(this.root, { recursive: true });
-    return withTemporaryPath(folder, async () => {
-      // An export that was killed leaves partial files.
-      await rm(folder, { recursive: true, force: true });
-      await mkdir(folder);
-      return work();
-    });
-  }
-
-  /** A new path for a file that is not complete. */
-  partialPath(): string {
-    return join(this.root, partialFolder, randomBytes(8).toString("hex"));
-  }
-
+  /** Adds an entry to the manifest. */
+  readonly addEntry: (record: ObjectRecord, place: ObjectPlace) => void;
   /**
    * @throws UserError when the content does not match the object's md5, or when a file, a folder or
    *   a link stands in the place of the file or of a folder above it
    */
-  async write(path: string, fetched: FetchedObject): Promise<void> {
-    const partial = this.partialPath();
-    try {
-      await writeContent(partial, fetched);
-      this.#makeFolders(dirname(path));
-      renameSync(partial, join(this.root, path));
-    } catch (error) {
-      await rm(partial, { force: true });
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "EISDIR" || code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOTDIR") {
-        throw new UserError(`Cannot write ${join(this.root, path)}: ${(error as Error).message}.`);
-      }
-      throw error;
-    }
-  }
+  write(path: string, fetched: FetchedObject): Promise<void>;
+}
 
-  /** Makes folders below the root, from the top down. Follows no link out of the root. */
-  #makeFolders(path: string): void {
-    if (path === "." || this.#madeFolders.has(path)) return;
-    this.#makeFolders(dirname(path));
-    const absolute = join(this.root, path);
-    try {
-      mkdirSync(absolute);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      if (!lstatSync(absolute).isDirectory()) {
-        throw new UserError(`Cannot write below ${absolute}: it is not a folder.`);
-      }
+/** Partial files are in a folder that the end of the work or a signal removes. */
+export async function writeExport<Result>(
+  root: string,
+  work: (folder: WrittenExport) => Promise<Result>,
+): Promise<Result> {
+  const partials = join(root, partialFolder);
+  await mkdir(root, { recursive: true });
+  return withTemporaryPath(partials, async () => {
+    // An export that was killed leaves partial files.
+    await rm(partials, { recursive: true, force: true });
+    await mkdir(partials);
+    const manifestPath = join(partials, "manifest");
+    writeFileSync(manifestPath, `${manifestHeader}\n`);
+    const manifest = openSync(manifestPath, "a");
+    const madeFolders = new Set(["."]);
+    const result = await work({
+      root,
+      addEntry: (record, place) => appendFileSync(manifest, `${encodeEntry(record, place)}\n`),
+      async write(path, fetched) {
+        const partial = join(partials, randomBytes(8).toString("hex"));
+        try {
+          await writeContent(partial, fetched);
+          makeFolders(root, dirname(path), madeFolders);
+          renameSync(partial, join(root, path));
+        } catch (error) {
+          await rm(partial, { force: true });
+          const { code = "", message } = error as NodeJS.ErrnoException;
+          if (!["EISDIR", "ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(code)) throw error;
+          throw new UserError(`Cannot write ${join(root, path)}: ${message}.`);
+        }
+      },
+    }).finally(() => closeSync(manifest));
+    renameSync(manifestPath, join(root, manifestName));
+    return result;
+  });
+}
+
+/** Makes folders below the root, from the top down. Follows no link out of the root. */
+function makeFolders(root: string, path: string, made: Set<string>): void {
+  if (made.has(path)) return;
+  makeFolders(root, dirname(path), made);
+  const absolute = join(root, path);
+  try {
+    mkdirSync(absolute);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (!lstatSync(absolute).isDirectory()) {
+      throw new UserError(`Cannot write below ${absolute}: it is not a folder.`);
     }
-    this.#madeFolders.add(path);
   }
+  made.add(path);
 }

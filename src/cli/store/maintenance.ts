@@ -8,11 +8,9 @@ import { RunRecords } from "../../state/runs.ts";
 import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/content.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
-import { asUserError } from "../../store/node/bucket-objects.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { checkBucket, type BucketReport, type Damage } from "../../store/node/check-bucket.ts";
 import { checkRemote, type RemoteReport } from "../../store/node/check-remote.ts";
-import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
 import {
   databaseFolder,
   databasePath,
@@ -23,17 +21,16 @@ import {
 } from "../../store/node/store-files.ts";
 import { exitCode, projectOptions, UsageError, type LeafCommand } from "../command.ts";
 import { confirm, print, printRemark } from "../output.ts";
-import { withCleanup } from "../run.ts";
 import { deletePrefix } from "./objects.ts";
 import {
   blobFolder,
-  bucketArgument,
+  bucketsArgument,
+  bucketSummary,
   dryRunOption,
   filesIn,
   findBucket,
   findProject,
-  withStore,
-  type KnownBucket,
+  storeCommand,
   type OpenStore,
   type StoreProject,
 } from "./open-store.ts";
@@ -44,10 +41,10 @@ export const listBuckets: LeafCommand = {
   options: projectOptions,
 
   async run(invocation) {
-    const project = findProject(invocation);
+    const { buckets } = findProject(invocation);
     print(
       invocation,
-      project.buckets.map(({ bucketName, bindings, storageClass, remote }) => ({
+      buckets.map(({ bucketName, bindings, storageClass, remote }) => ({
         name: bucketName,
         bindings,
         storageClass,
@@ -55,11 +52,9 @@ export const listBuckets: LeafCommand = {
         endpoint: remote?.endpoint,
       })),
       formatTable(
-        project.buckets.map(({ bucketName, bindings, remote }) => [
+        buckets.map(({ bucketName, bindings, remote }) => [
           bucketName,
-          bindings.length === 0
-            ? "(not configured)"
-            : bindings.map((name) => `env.${name}`).join(", "),
+          bindings.map((name) => `env.${name}`).join(", ") || "(not configured)",
           remote === undefined ? "" : `on ${remote.remote}, ${remote.endpoint}`,
         ]),
       ),
@@ -67,37 +62,30 @@ export const listBuckets: LeafCommand = {
   },
 };
 
-export const stats: LeafCommand = {
+export const stats = storeCommand({
   name: "stats",
   summary: "Counts objects, bytes, uploads and the space on disk",
-  arguments: [{ ...bucketArgument, optional: true }],
-  options: projectOptions,
+  arguments: [["[BUCKET]", bucketSummary]],
 
-  async run(invocation) {
-    await withStore(invocation, async (store) => {
-      const counts = [];
-      for (const bucket of store.buckets(invocation.arguments)) {
-        const { name, known } = bucket;
-        const count = await bucket.call({ method: "stats" });
-        const isRemote = known.remote !== undefined;
-        counts.push({
-          name,
-          ...count,
-          bytesOnDisk: isRemote ? null : await bytesOnDisk(store, name),
-        });
-      }
-      const rows = counts.map(({ name, objects, bytes, uploads, bytesOnDisk: onDisk }) => [
-        name,
-        objects,
-        formatBytes(bytes),
-        uploads,
-        onDisk === null ? "-" : formatBytes(onDisk),
-      ]);
-      const header = ["bucket", "objects", "size", "uploads", "on disk"];
-      print(invocation, counts, rows.length === 0 ? "" : formatTable([header, ...rows]));
-    });
+  async run(invocation, store, ...words) {
+    const counts = [];
+    for (const bucket of store.buckets(words)) {
+      const { name, known } = bucket;
+      const count = await bucket.call({ method: "stats" });
+      const onDisk = known.remote === undefined ? await bytesOnDisk(store, name) : null;
+      counts.push({ name, ...count, bytesOnDisk: onDisk });
+    }
+    const rows = counts.map(({ name, objects, bytes, uploads, bytesOnDisk: onDisk }) => [
+      name,
+      objects,
+      formatBytes(bytes),
+      uploads,
+      onDisk === null ? "-" : formatBytes(onDisk),
+    ]);
+    const header = ["bucket", "objects", "size", "uploads", "on disk"];
+    print(invocation, counts, rows.length === 0 ? "" : formatTable([header, ...rows]));
   },
-};
+});
 
 /** The database and the blobs, including blobs that no object refers to any more. */
 async function bytesOnDisk({ project }: OpenStore, bucketName: string): Promise<number> {
@@ -108,47 +96,32 @@ async function bytesOnDisk({ project }: OpenStore, bucketName: string): Promise<
   return [...blobs, ...database].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-export const check: LeafCommand = {
+export const check = storeCommand({
   name: "check",
   summary: "Verifies the databases, and the hash of every object and part",
   details:
     "Reads all of the store and changes nothing. Scripts can use the store meanwhile. The exit code\n" +
     "is 1 if something is damaged. docs/reliability.md says which damage a read notices by itself.\n" +
     "A bucket on an S3 service is read over the network, so it is checked only if it is named.",
-  arguments: [
-    {
-      ...bucketArgument,
-      summary: "The buckets; by default all that are in the state folder",
-      optional: true,
-      repeated: true,
-    },
-  ],
-  options: projectOptions,
+  arguments: [bucketsArgument],
   examples: ["ledge store check", "ledge store check photos"],
 
-  async run(invocation) {
-    const project = findProject(invocation);
-    const words = invocation.arguments;
-    const buckets =
+  async run(invocation, { project, bucket }, ...words) {
+    const known =
       words.length === 0 ? project.buckets : words.map((word) => findBucket(project.buckets, word));
+    // Only a remote bucket is opened: the check reads the database of a local bucket by itself.
+    const remotes = known.filter(({ remote }) => remote !== undefined);
     const progress = new Progress("Checking");
-    const reports: BucketReport[] = [];
-    const remoteReports: RemoteReport[] = [];
-    const remotes = buckets.filter(({ remote }) => remote !== undefined);
+    const onObject = (bytes: number): void => progress.add(bytes);
+    const activeRuns = () => new RunRecords(project.folder).activeIds();
+    const reports: (BucketReport | RemoteReport)[] = [];
     try {
-      for (const { bucketName, remote } of buckets) {
-        if (remote !== undefined) continue;
-        reports.push(
-          await checkBucket({
-            storeFolder: project.folder,
-            bucketName,
-            activeRuns: () => new RunRecords(project.folder).activeIds(),
-            onObject: (bytes) => progress.add(bytes),
-          }),
-        );
+      for (const { bucketName } of known.filter(({ remote }) => remote === undefined)) {
+        const checked = { storeFolder: project.folder, bucketName, activeRuns, onObject };
+        reports.push(await checkBucket(checked));
       }
-      if (words.length > 0 && remotes.length > 0) {
-        remoteReports.push(...(await checkRemotes(remotes, (bytes) => progress.add(bytes))));
+      for (const { bucketName } of words.length === 0 ? [] : remotes) {
+        reports.push(await checkRemote(bucket(bucketName), onObject));
       }
     } finally {
       progress.end();
@@ -156,73 +129,65 @@ export const check: LeafCommand = {
     const others = words.length === 0 ? otherDamages(project) : [];
     const lines = [
       ...reports.flatMap(reportLines),
-      ...remoteReports.flatMap(remoteLines),
       ...others.map(({ problem }) => problem),
-      ...(words.length === 0 ? remotes.map(notChecked) : []),
+      ...(words.length > 0 ? [] : remotes).map(
+        ({ bucketName, remote }) =>
+          `${bucketName}: not checked, on the remote "${remote?.remote}": ledge store check ${bucketName} reads it.`,
+      ),
     ];
-    const isDamaged =
-      others.length > 0 || [...reports, ...remoteReports].some(({ damages }) => damages.length > 0);
-    print(invocation, { buckets: [...reports, ...remoteReports], others }, lines.join("\n"));
+    print(invocation, { buckets: reports, others }, lines.join("\n"));
+    const isDamaged = others.length > 0 || reports.some(({ damages }) => damages.length > 0);
     return isDamaged ? exitCode.failed : exitCode.done;
   },
-};
+});
 
-const putAgain =
-  "Put each damaged object again, or delete it: ledge store put, ledge store delete.";
-
-function reportLines(report: BucketReport): string[] {
-  const { name, database, objects, bytes, damages, garbage, remarks } = report;
+function reportLines(report: BucketReport | RemoteReport): string[] {
+  const { name, objects, bytes, damages } = report;
   const state = damages.length === 0 ? "intact" : counted(damages.length, "problem");
-  const keys = damages.filter(({ key }) => key !== undefined);
+  const hasKeys = damages.some(({ key }) => key !== undefined);
+  const remarks = [
+    ...damages.map(({ key, problem }) => (key === undefined ? problem : `"${key}": ${problem}.`)),
+    ...(hasKeys
+      ? ["Put each damaged object again, or delete it: ledge store put, ledge store delete."]
+      : []),
+    ...("database" in report ? localRemarks(report) : remoteRemarks(report)),
+  ];
   return [
     `${name}: ${counted(objects, "object")}, ${formatBytes(bytes)}: ${state}.`,
-    ...damages.map((damage) => `  ${damageLine(damage)}`),
-    ...(keys.length > 0 ? [`  ${putAgain}`] : []),
-    ...(keys.length < damages.length
-      ? [
-          `  To recover, stop the processes that use the store, and restore ${database} from a backup.`,
-        ]
-      : []),
     ...remarks.map((remark) => `  ${remark}`),
-    ...(garbage.files > 0
-      ? [
-          `  ${counted(garbage.files, "unused file")} (${formatBytes(garbage.bytes)}) of ended runs: ` +
-            "the next start or ledge store gc removes unused files.",
-        ]
-      : []),
   ];
 }
 
-function remoteLines(report: RemoteReport): string[] {
-  const { name, objects, bytes, damages, otherWriters, unverified } = report;
-  const state = damages.length === 0 ? "intact" : counted(damages.length, "problem");
+function localRemarks({ database, damages, garbage, remarks }: BucketReport): string[] {
+  const isDatabaseDamaged = damages.some(({ key }) => key === undefined);
+  const unused = `${counted(garbage.files, "unused file")} (${formatBytes(garbage.bytes)})`;
   return [
-    `${name}: ${counted(objects, "object")}, ${formatBytes(bytes)}: ${state}.`,
-    ...damages.map((damage) => `  ${damageLine(damage)}`),
-    ...(damages.length > 0 ? [`  ${putAgain}`] : []),
-    ...(otherWriters.count > 0
-      ? [`  ${counted(otherWriters.count, "object")} of other programs: ${keysText(otherWriters)}.`]
-      : []),
-    ...(unverified.count > 0
+    ...(isDatabaseDamaged
       ? [
-          `  ${counted(unverified.count, "object")} in parts of different sizes, which have no hash of ` +
-            `their content: ${keysText(unverified)}.`,
+          `To recover, stop the processes that use the store, and restore ${database} from a backup.`,
         ]
+      : []),
+    ...remarks,
+    ...(garbage.files > 0
+      ? [`${unused} of ended runs: the next start or ledge store gc removes unused files.`]
       : []),
   ];
 }
 
-function keysText({ count, keys }: RemoteReport["otherWriters"]): string {
+function remoteRemarks({ otherWriters, unverified }: RemoteReport): string[] {
+  return [
+    ...objectsRemark(otherWriters, "of other programs"),
+    ...objectsRemark(
+      unverified,
+      "in parts of different sizes, which have no hash of their content",
+    ),
+  ];
+}
+
+function objectsRemark({ count, keys }: RemoteReport["otherWriters"], what: string): string[] {
   const shown = keys.map((key) => `"${key}"`).join(", ");
-  return count > keys.length ? `${shown}, and ${count - keys.length} more` : shown;
-}
-
-function notChecked({ bucketName, remote }: KnownBucket): string {
-  return `${bucketName}: not checked, on the remote "${remote?.remote}": ledge store check ${bucketName} reads it.`;
-}
-
-function damageLine({ key, problem }: Damage): string {
-  return key === undefined ? problem : `"${key}": ${problem}.`;
+  const more = count > keys.length ? `, and ${count - keys.length} more` : "";
+  return count === 0 ? [] : [`${counted(count, "object")} ${what}: ${shown}${more}.`];
 }
 
 /** workerd's own database, which holds the times at which buckets are woken. */
@@ -242,63 +207,38 @@ function otherDamages({ folder }: StoreProject): Damage[] {
   }));
 }
 
-function checkRemotes(
-  buckets: readonly KnownBucket[],
-  onObject: (bytes: number) => void,
-): Promise<RemoteReport[]> {
-  const remotes = new RemoteBuckets();
-  return withCleanup(
-    async () => {
-      const reports: RemoteReport[] = [];
-      for (const { bucketName, remote } of buckets) {
-        if (remote === undefined) continue;
-        const bucket = remotes.bucket(bucketName, remote);
-        reports.push(await asUserError(checkRemote(bucket, onObject)));
-      }
-      return reports;
-    },
-    () => remotes.close(),
-  );
-}
-
-export const collectGarbage: LeafCommand = {
+export const collectGarbage = storeCommand({
   name: "gc",
   summary: "Removes the files that crashed runtimes have left",
   details:
     "A runtime does the same by itself when it opens a bucket for the first time. The files of a\n" +
     "database that was lost stay, because a restored database would name them: --lost gives them up.",
-  options: {
-    lost: { summary: "Also removes the files of a database that was lost" },
-    ...projectOptions,
-  },
+  options: { "--lost": "Also removes the files of a database that was lost" },
 
-  async run(invocation) {
-    await withStore(invocation, async (store) => {
-      const { project } = store;
-      // Opening a bucket may remove files before `collectGarbage()` does; those count too.
-      const before = await abandonedFiles(project);
-      for (const { bucketName, remote } of project.buckets) {
-        // The service of a remote bucket has no files of a runtime.
-        if (remote !== undefined) continue;
-        // A bucket that cannot be opened collects nothing. A read says why.
-        await store.bucket(bucketName).call({ method: "head", key: "-" });
-        await store.local().collectGarbage(bucketName);
-        if (!invocation.flag("lost")) continue;
-        await removeForeignMarks(project, bucketName);
-        await store.local().collectGarbage(bucketName);
-      }
-      await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
-      const kept = new Set((await abandonedFiles(project)).map(({ name }) => name));
-      const removed = before.filter(({ name }) => !kept.has(name));
-      const bytes = removed.reduce((sum, file) => sum + file.bytes, 0);
-      print(
-        invocation,
-        { files: removed.length, bytes },
-        `Removed ${counted(removed.length, "unused file")}: ${formatBytes(bytes)}.`,
-      );
-    });
+  async run(invocation, { project, bucket, local }) {
+    // Opening a bucket may remove files before `collectGarbage()` does; those count too.
+    const before = await abandonedFiles(project);
+    for (const { bucketName, remote } of project.buckets) {
+      // The service of a remote bucket has no files of a runtime.
+      if (remote !== undefined) continue;
+      // A bucket that cannot be opened collects nothing. A read says why.
+      await bucket(bucketName).call({ method: "head", key: "-" });
+      await local().collectGarbage(bucketName);
+      if (!invocation.flag("lost")) continue;
+      await removeForeignMarks(project, bucketName);
+      await local().collectGarbage(bucketName);
+    }
+    await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
+    const kept = new Set((await abandonedFiles(project)).map(({ name }) => name));
+    const removed = before.filter(({ name }) => !kept.has(name));
+    const bytes = removed.reduce((sum, file) => sum + file.bytes, 0);
+    print(
+      invocation,
+      { files: removed.length, bytes },
+      `Removed ${counted(removed.length, "unused file")}: ${formatBytes(bytes)}.`,
+    );
   },
-};
+});
 
 /** Gives up the files of other databases than the bucket's (`store/bucket/garbage-collector.ts`). */
 async function removeForeignMarks(project: StoreProject, bucketName: string): Promise<void> {
@@ -317,26 +257,15 @@ async function abandonedFiles(project: StoreProject): Promise<{ name: string; by
   return files.filter(({ name }) => isAbandoned(name, runIds));
 }
 
-export const reset: LeafCommand = {
+export const reset = storeCommand({
   name: "reset",
   summary: "Deletes all objects and uploads",
   details:
     "Other machines may use a bucket on an S3 service, so such a bucket is emptied only if it is named.",
-  arguments: [
-    {
-      ...bucketArgument,
-      summary: "The buckets; by default all that are in the state folder",
-      optional: true,
-      repeated: true,
-    },
-  ],
-  options: {
-    yes: { summary: "Deletes without asking", short: "y" },
-    "dry-run": dryRunOption,
-    ...projectOptions,
-  },
+  arguments: [bucketsArgument],
+  options: { "-y, --yes": "Deletes without asking", ...dryRunOption },
 
-  async run(invocation) {
+  async run(invocation, store, ...words) {
     const dryRun = invocation.flag("dry-run");
     const isConfirmed = invocation.flag("yes") || dryRun;
     if (!isConfirmed && !process.stdin.isTTY) {
@@ -344,33 +273,27 @@ export const reset: LeafCommand = {
         "This command deletes everything: confirm with --yes, or count with --dry-run.",
       );
     }
-    return withStore(invocation, async (store) => {
-      const words = invocation.arguments;
-      const opened = store.buckets(words);
-      const buckets = words.length > 0 ? opened : opened.filter(({ known }) => !known.remote);
-      if (!isConfirmed && !(await confirm(question(buckets)))) {
-        printRemark("Nothing was deleted.");
-        return exitCode.failed;
-      }
-      const results = [];
-      for (const bucket of buckets) {
-        const objects = await deletePrefix(bucket, "", dryRun);
-        const uploads = await abortUploads(bucket, dryRun);
-        results.push({ name: bucket.name, objects, uploads, dryRun });
-      }
-      const lines = results.map(({ name, objects, uploads }) => {
-        const counts = `${counted(objects, "object")} and ${counted(uploads, "upload")}`;
-        return dryRun ? `${name}: ${counts} would be deleted.` : `${name}: deleted ${counts}.`;
-      });
-      print(invocation, results, lines.join("\n"));
-      return exitCode.done;
+    const opened = store.buckets(words);
+    const buckets = words.length > 0 ? opened : opened.filter(({ known }) => !known.remote);
+    const names = buckets.map(({ name }) => `"${name}"`).join(", ");
+    if (!isConfirmed && !(await confirm(`Delete everything in ${names}?`))) {
+      printRemark("Nothing was deleted.");
+      return exitCode.failed;
+    }
+    const results = [];
+    for (const bucket of buckets) {
+      const objects = await deletePrefix(bucket, "", dryRun);
+      const uploads = await abortUploads(bucket, dryRun);
+      results.push({ name: bucket.name, objects, uploads, dryRun });
+    }
+    const lines = results.map(({ name, objects, uploads }) => {
+      const counts = `${counted(objects, "object")} and ${counted(uploads, "upload")}`;
+      return dryRun ? `${name}: ${counts} would be deleted.` : `${name}: deleted ${counts}.`;
     });
+    print(invocation, results, lines.join("\n"));
+    return exitCode.done;
   },
-};
-
-function question(buckets: readonly Bucket[]): string {
-  return `Delete everything in ${buckets.map(({ name }) => `"${name}"`).join(", ")}?`;
-}
+});
 
 /** Returns the number of uploads. A dry run only counts them. */
 async function abortUploads(bucket: Bucket, dryRun: boolean): Promise<number> {

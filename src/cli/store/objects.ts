@@ -11,7 +11,7 @@ import { ByteProgress } from "../../base/progress.ts";
 import { UserError } from "../../base/user-error.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
-import type { ObjectRecord } from "../../store/core/operations.ts";
+import type { ObjectRecord, StorageClass } from "../../store/core/operations.ts";
 import {
   copyAcross,
   fetchObject,
@@ -23,7 +23,7 @@ import {
 import type { Bucket } from "../../store/node/bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { isPlainPath } from "../../store/node/file-path.ts";
-import { projectOptions, UsageError, type Invocation, type LeafCommand } from "../command.ts";
+import { UsageError, type Invocation } from "../command.ts";
 import { OutputClosedError, print, writeOutput } from "../output.ts";
 import { withTemporaryPath } from "../run.ts";
 import {
@@ -32,9 +32,9 @@ import {
   objectArgument,
   objectNotFound,
   parseAddress,
-  readStorageClass,
+  storageClassChoices,
   storageClassOption,
-  withStore,
+  storeCommand,
   type ObjectAddress,
   type OpenStore,
 } from "./open-store.ts";
@@ -42,55 +42,47 @@ import {
 const sizeWidth = 12;
 const prefixColumns = "-".padStart(sizeWidth) + "  " + "-".padEnd(20);
 
-export const listObjects: LeafCommand = {
+export const listObjects = storeCommand({
   name: "list",
   summary: "Lists objects in the order of their keys",
   details: "With --json, each object is one line.",
   arguments: [bucketArgument],
   options: {
-    prefix: { summary: "Lists only keys with this prefix", value: "PREFIX" },
-    delimiter: { summary: "Groups keys by the part before this text", value: "TEXT" },
-    ...projectOptions,
+    "--prefix PREFIX": "Lists only keys with this prefix",
+    "--delimiter TEXT": "Groups keys by the part before this text",
   },
   examples: ["ledge store list photos --prefix 2026/ --delimiter /"],
 
-  async run(invocation) {
-    const [word] = invocation.arguments as [string];
-    const prefix = invocation.text("prefix") ?? "";
-    const delimiter = invocation.text("delimiter") ?? "";
-    await withStore(invocation, async (store) => {
-      // Each page is printed as it arrives: a listing may be larger than the memory.
-      const pages = listPages(store.bucket(word), { prefix, delimiter });
-      for await (const { objects, prefixes } of pages) {
-        for (const group of prefixes) {
-          print(invocation, { prefix: group }, `${prefixColumns}  ${group}`);
-        }
-        for (const object of objects) {
-          const json = toObjectJson(object);
-          const size = String(object.size).padStart(sizeWidth);
-          print(invocation, json, `${size}  ${json.uploaded.slice(0, 19)}Z  ${object.key}`);
-        }
+  async run(invocation, store, word) {
+    const [prefix, delimiter] = [invocation.text("prefix"), invocation.text("delimiter")];
+    // Each page is printed as it arrives: a listing may be larger than the memory.
+    const pages = listPages(store.bucket(word), { prefix, delimiter });
+    for await (const { objects, prefixes } of pages) {
+      for (const group of prefixes) {
+        print(invocation, { prefix: group }, `${prefixColumns}  ${group}`);
       }
-    });
+      for (const object of objects) {
+        const json = toObjectJson(object);
+        const size = String(object.size).padStart(sizeWidth);
+        print(invocation, json, `${size}  ${json.uploaded.slice(0, 19)}Z  ${object.key}`);
+      }
+    }
   },
-};
+});
 
-export const head: LeafCommand = {
+export const head = storeCommand({
   name: "head",
   summary: "Shows the metadata of an object",
   arguments: [objectArgument],
-  options: projectOptions,
 
-  async run(invocation) {
-    const address = parseAddress(invocation.arguments[0] as string);
-    await withStore(invocation, async (store) => {
-      const record = await headObject(store.bucket(address.bucket), address.key);
-      if (record === null) throw objectNotFound(address);
-      const json = toObjectJson(record);
-      print(invocation, json, formatTable(metadataRows(json)));
-    });
+  async run(invocation, store, word) {
+    const address = parseAddress(word);
+    const record = await headObject(store.bucket(address.bucket), address.key);
+    if (record === null) throw objectNotFound(address);
+    const json = toObjectJson(record);
+    print(invocation, json, formatTable(metadataRows(json)));
   },
-};
+});
 
 function metadataRows(object: ReturnType<typeof toObjectJson>): string[][] {
   const { httpMetadata, customMetadata, checksums, s3Checksums = {}, ...rest } = object;
@@ -102,40 +94,31 @@ function metadataRows(object: ReturnType<typeof toObjectJson>): string[][] {
   ];
 }
 
-export const get: LeafCommand = {
+export const get = storeCommand({
   name: "get",
   summary: "Writes an object to a file",
   arguments: [
     objectArgument,
-    {
-      name: "FILE",
-      summary: 'The file; "-" is standard output; by default the last part of the key',
-      optional: true,
-    },
+    ["[FILE]", 'The file; "-" is standard output; by default the last part of the key'],
   ],
-  options: projectOptions,
   examples: ["ledge store get photos/cat.png", "ledge store get photos/notes.txt - | wc"],
 
-  async run(invocation) {
-    const [word, file] = invocation.arguments as [string, string?];
+  async run(invocation, store, word, file?: string) {
     const address = parseAddress(word);
     const { key } = address;
     const target = file ?? key.slice(key.lastIndexOf("/") + 1);
     if (file === undefined && !isPlainPath(target)) {
       throw new UsageError(`"${key}" does not end in the name of a file: say which FILE to write.`);
     }
-    await withStore(invocation, async (store) => {
-      const bucket = store.bucket(address.bucket);
-      const object = await fetchObject(bucket, key, async (fetched) => {
-        await (target === "-" ? printObject(fetched) : saveObject(resolve(target), fetched));
-        return fetched.object;
-      });
-      if (object === null) throw objectNotFound(address);
-      if (target === "-") return;
-      print(invocation, toObjectJson(object), `${target}: ${formatBytes(object.size)}`);
+    const object = await fetchObject(store.bucket(address.bucket), key, async (fetched) => {
+      await (target === "-" ? printObject(fetched) : saveObject(resolve(target), fetched));
+      return fetched.object;
     });
+    if (object === null) throw objectNotFound(address);
+    if (target === "-") return;
+    print(invocation, toObjectJson(object), `${target}: ${formatBytes(object.size)}`);
   },
-};
+});
 
 /** Writes an object to a file, which appears under its name when it is complete. */
 async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
@@ -170,57 +153,49 @@ async function printObject({ content }: FetchedObject): Promise<void> {
   }
 }
 
-export const put: LeafCommand = {
+export const put = storeCommand({
   name: "put",
   summary: "Puts a file into a bucket",
-  arguments: [objectArgument, { name: "FILE", summary: 'The file; "-" is standard input' }],
+  arguments: [objectArgument, ["FILE", 'The file; "-" is standard input']],
   options: {
-    "content-type": {
-      summary: "The type of the content",
-      value: "TYPE",
-      default: "from the ending of the key or the file",
-    },
-    "content-language": { summary: "The language of the content", value: "TEXT" },
-    "content-disposition": { summary: "How a browser presents the content", value: "TEXT" },
-    "content-encoding": { summary: "The compression of the content", value: "TEXT" },
-    "cache-control": { summary: "The rules for caches", value: "TEXT" },
-    expires: { summary: "When cached copies expire", value: "DATE" },
-    metadata: { summary: "Custom metadata", value: "NAME=VALUE", repeated: true },
-    "storage-class": storageClassOption,
-    ...projectOptions,
+    "--content-type TYPE":
+      "The type of the content (default: from the ending of the key or the file)",
+    "--content-language TEXT": "The language of the content",
+    "--content-disposition TEXT": "How a browser presents the content",
+    "--content-encoding TEXT": "The compression of the content",
+    "--cache-control TEXT": "The rules for caches",
+    "--expires DATE": "When cached copies expire",
+    "--metadata NAME=VALUE...": "Custom metadata",
+    [storageClassOption]: "Standard or InfrequentAccess (default: the bucket's)",
   },
+  choices: storageClassChoices,
   examples: [
     "ledge store put photos/cat.png ./cat.png --metadata owner=me",
     "date | ledge store put photos/now.txt -",
   ],
 
-  async run(invocation) {
-    const [word, file] = invocation.arguments as [string, string];
-    const address = parseAddress(word);
-    const { key } = address;
+  async run(invocation, store, word, file) {
+    const { bucket: bucketWord, key } = parseAddress(word);
     // The name of the file decides where the key has no known ending.
     const guesses = [key, ...(file === "-" ? [] : [file])].map(guessMetadata);
     const guess = guesses.find(({ contentType }) => contentType !== undefined);
     const http = { ...guess, ...httpOptions(invocation) };
     const custom = invocation.pairs("metadata", "=") ?? {};
-    const storageClass = readStorageClass(invocation);
-    await withStore(invocation, async (store) => {
-      const bucket = store.bucket(address.bucket);
-      const description = {
-        key,
-        http,
-        custom,
-        storageClass: storageClass ?? bucket.known.storageClass,
-      };
-      const record = await withInputFile(file, (path) => putShown(bucket, description, path));
-      print(
-        invocation,
-        toObjectJson({ http, custom, ...record }),
-        `${bucket.name}/${key}: ${formatBytes(record.size)}, etag ${record.etag}`,
-      );
-    });
+    const bucket = store.bucket(bucketWord);
+    const storageClass =
+      invocation.text<StorageClass>("storage-class") ?? bucket.known.storageClass;
+    const record = await withInputFile(file, (path) =>
+      putShown(bucket, { key, http, custom, storageClass }, path),
+    );
+    printWritten(invocation, bucket, { http, custom, ...record });
   },
-};
+});
+
+function printWritten(invocation: Invocation, bucket: Bucket, record: ObjectRecord): void {
+  const { key, size, etag } = record;
+  const text = `${bucket.name}/${key}: ${formatBytes(size)}, etag ${etag}`;
+  print(invocation, toObjectJson(record), text);
+}
 
 /** The options for HTTP metadata have the names of the headers. */
 function httpOptions(invocation: Invocation): HttpMetadata {
@@ -265,39 +240,31 @@ async function putShown(
   }
 }
 
-export const deleteObjects: LeafCommand = {
+export const deleteObjects = storeCommand({
   name: "delete",
   summary: "Deletes objects",
   details: "A missing object is no error.",
-  arguments: [
-    { ...objectArgument, summary: "The objects; with --prefix, the bucket", repeated: true },
-  ],
-  options: {
-    prefix: { summary: "Deletes all keys with this prefix", value: "PREFIX" },
-    "dry-run": dryRunOption,
-    ...projectOptions,
-  },
+  arguments: [["BUCKET/KEY...", "The objects; with --prefix, the bucket"]],
+  options: { "--prefix PREFIX": "Deletes all keys with this prefix", ...dryRunOption },
   examples: ["ledge store delete photos/cat.png", "ledge store delete photos --prefix 2025/"],
 
-  async run(invocation) {
-    const words = invocation.arguments;
+  async run(invocation, store, ...words) {
+    const [first = ""] = words;
     const prefix = invocation.text("prefix");
     const dryRun = invocation.flag("dry-run");
-    if (prefix !== undefined && (words.length > 1 || words[0]?.includes("/"))) {
+    if (prefix !== undefined && (words.length > 1 || first.includes("/"))) {
       throw new UsageError("With --prefix, name the bucket alone: BUCKET --prefix PREFIX.");
     }
-    const addresses = prefix === undefined ? words.map(parseAddress) : [];
-    const deleted = await withStore(invocation, (store) =>
+    const deleted =
       prefix === undefined
-        ? deleteKeys(store, addresses, dryRun)
-        : deletePrefix(store.bucket(words[0] as string), prefix, dryRun),
-    );
+        ? await deleteKeys(store, words.map(parseAddress), dryRun)
+        : await deletePrefix(store.bucket(first), prefix, dryRun);
     const text = dryRun
       ? `${counted(deleted, "object")} would be deleted.`
       : `Deleted ${counted(deleted, "object")}.`;
     print(invocation, { deleted, dryRun }, text);
   },
-};
+});
 
 /** Deletes objects and returns the number of those that existed. A dry run only counts them. */
 async function deleteKeys(
@@ -338,46 +305,35 @@ export async function deletePrefix(
   return deleted;
 }
 
-export const copy: LeafCommand = {
+export const copy = storeCommand({
   name: "cp",
   summary: "Copies an object with its metadata",
   arguments: [
-    { name: "BUCKET/KEY", summary: "The object to copy" },
-    { name: "BUCKET/KEY", summary: "The copy" },
+    ["BUCKET/KEY", "The object to copy"],
+    ["BUCKET/KEY", "The copy"],
   ],
-  options: {
-    "storage-class": { ...storageClassOption, default: "the object's" },
-    ...projectOptions,
-  },
+  options: { [storageClassOption]: "Standard or InfrequentAccess (default: the object's)" },
+  choices: storageClassChoices,
   examples: ["ledge store cp photos/cat.png archive/2026/cat.png"],
 
-  async run(invocation) {
-    const [fromText, toText] = invocation.arguments as [string, string];
-    const source = parseAddress(fromText);
-    const target = parseAddress(toText);
-    const storageClass = readStorageClass(invocation);
-    await withStore(invocation, async (store) => {
-      const from = store.bucket(source.bucket);
-      const bucket = store.bucket(target.bucket);
-      let progress: ByteProgress | undefined;
-      const record = await copyAcross({
-        from: { bucket: from, key: source.key },
-        to: { bucket, key: target.key },
-        storageClass,
-        onBytes: (count, size) => {
-          progress ??= new ByteProgress(target.key, size);
-          progress.moveTo(count);
-        },
-      }).finally(() => progress?.end());
-      if (record === null) throw objectNotFound(source);
-      print(
-        invocation,
-        toObjectJson(record),
-        `${bucket.name}/${target.key}: ${formatBytes(record.size)}, etag ${record.etag}`,
-      );
-    });
+  async run(invocation, store, ...words) {
+    const [source, target] = words.map(parseAddress) as [ObjectAddress, ObjectAddress];
+    const from = store.bucket(source.bucket);
+    const bucket = store.bucket(target.bucket);
+    let progress: ByteProgress | undefined;
+    const record = await copyAcross({
+      from: { bucket: from, key: source.key },
+      to: { bucket, key: target.key },
+      storageClass: invocation.text<StorageClass>("storage-class"),
+      onBytes: (count, size) => {
+        progress ??= new ByteProgress(target.key, size);
+        progress.moveTo(count);
+      },
+    }).finally(() => progress?.end());
+    if (record === null) throw objectNotFound(source);
+    printWritten(invocation, bucket, record);
   },
-};
+});
 
 /** The metadata of a file with this name. Text files count as UTF-8. */
 export function guessMetadata(name: string): HttpMetadata {

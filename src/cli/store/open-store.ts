@@ -22,10 +22,10 @@ import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
 import type { RemoteAccess } from "../../store/remote/remote-options.ts";
 import {
   configSelection,
+  projectOptions,
   UsageError,
-  type Argument,
   type Invocation,
-  type Option,
+  type LeafCommand,
 } from "../command.ts";
 import { withCleanup } from "../run.ts";
 
@@ -33,6 +33,17 @@ export interface StoreProject {
   /** Of the store. */
   readonly folder: string;
   readonly buckets: readonly KnownBucket[];
+}
+
+interface KnownBucket {
+  readonly bucketName: string;
+  readonly bindings: readonly string[];
+  /** The name of the deployed bucket, if the preview bucket has another name. */
+  readonly otherNames: readonly string[];
+  /** The storage class of objects that are put without one. */
+  readonly storageClass: StorageClass;
+  /** Where the bucket is, if it is on an S3 service. */
+  readonly remote?: RemoteAccess;
 }
 
 type OpenBucket = Bucket & { readonly known: KnownBucket };
@@ -50,25 +61,47 @@ export interface OpenStore {
   readonly local: () => LocalBuckets;
 }
 
+interface StoreCommand extends Omit<LeafCommand, "run"> {
+  readonly run: (
+    invocation: Invocation,
+    store: OpenStore,
+    ...words: string[]
+  ) => Promise<number | void>;
+}
+
 /**
- * The owner is asked, and a runtime started, only for buckets of the state folder.
- *
- * @throws UserError with the reason of the store, when a bucket refuses an operation
+ * A command that has the buckets of the project open while it runs. The owner is asked, and a runtime
+ * started, only when the command uses a bucket of the state folder.
  */
-export async function withStore<Result>(
+export function storeCommand({ run, options, ...command }: StoreCommand): LeafCommand {
+  return {
+    ...command,
+    options: { ...options, ...projectOptions },
+    run: (invocation, ...words) =>
+      withStore(invocation, (store) => run(invocation, store, ...words)),
+  };
+}
+
+/** @throws UserError with the reason of the store, when a bucket refuses an operation */
+async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
   const project = findProject(invocation);
+  const { folder } = project;
   const remotes = new RemoteBuckets();
   let opened: LocalBuckets | undefined;
-  const local = () => (opened ??= new LocalBuckets(project.folder, { clientName: "command line" }));
+  const local = () => (opened ??= new LocalBuckets(folder, { clientName: "command line" }));
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     const { bucketName, remote } = known;
     if (remote !== undefined) return Object.assign(remotes.bucket(bucketName, remote), { known });
-    // The folder makes the bucket known to commands that run without this configuration.
-    makeFolder(blobFolder(project, bucketName), project.folder);
+    try {
+      // The folder makes the bucket known to commands that run without this configuration.
+      makePrivateFolder(blobFolder(project, bucketName));
+    } catch (error) {
+      throw explain(error, folder);
+    }
     return Object.assign(local().bucket(bucketName), { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
@@ -82,25 +115,14 @@ export async function withStore<Result>(
   );
 }
 
-function makeFolder(path: string, storeFolder: string): void {
-  try {
-    makePrivateFolder(path);
-  } catch (error) {
-    throw explain(error, storeFolder);
-  }
-}
-
 export function findProject(invocation: Invocation): StoreProject {
   // A command that names a bucket means the bucket of the store, also before the project is edited. Only
   // a command that opens a remote bucket needs the keys of the remote.
   const config = readConfig({ ...configSelection(invocation), adopt: true, keysOptional: true });
-  const state = stateFolder(config.folder, invocation.text("persist-to"));
-  const folder = pluginFolder(state, "store");
+  const folder = pluginFolder(stateFolder(config.folder, invocation.text("persist-to")), "store");
   const configured = [...config.buckets, ...unsafeBuckets(config)];
-  return {
-    folder,
-    buckets: mergeBuckets(configured, bucketsOnDisk(folder), usedRemotes(configured)),
-  };
+  const buckets = mergeBuckets(configured, bucketsOnDisk(folder), usedRemotes(configured));
+  return { folder, buckets };
 }
 
 /** Buckets of a configuration for stock tools, which name buckets as `unsafe` bindings. */
@@ -137,43 +159,23 @@ export async function filesIn(folder: string): Promise<{ name: string; bytes: nu
   return (await Promise.all(files)).flat();
 }
 
-export interface KnownBucket {
-  readonly bucketName: string;
-  readonly bindings: readonly string[];
-  /** The name of the deployed bucket, if the preview bucket has another name. */
-  readonly otherNames: readonly string[];
-  /** The storage class of objects that are put without one. */
-  readonly storageClass: Required<BucketBinding>["storageClass"];
-  /** Where the bucket is, if it is on an S3 service. */
-  readonly remote?: RemoteAccess;
-}
-
 /** Each bucket once, sorted by name. */
 export function mergeBuckets(
   configured: readonly BucketBinding[],
   onDisk: readonly string[],
   remotes: ReadonlyMap<string, RemoteAccess> = new Map(),
 ): KnownBucket[] {
-  const buckets = new Map<string, KnownBucket>();
-  for (const { binding, storageClass = "Standard", ...names } of configured) {
-    const bucketName = names.previewBucketName ?? names.bucketName;
-    const known = buckets.get(bucketName);
-    buckets.set(bucketName, {
+  const byName = Map.groupBy(configured, (each) => each.previewBucketName ?? each.bucketName);
+  return [...new Set([...byName.keys(), ...onDisk])].sort().map((bucketName) => {
+    const own = byName.get(bucketName) ?? [];
+    return {
       bucketName,
-      storageClass,
-      bindings: [...(known?.bindings ?? []), binding],
-      otherNames: [
-        ...(known?.otherNames ?? []),
-        ...(names.bucketName === bucketName ? [] : [names.bucketName]),
-      ],
+      bindings: own.map(({ binding }) => binding),
+      otherNames: own.map((each) => each.bucketName).filter((name) => name !== bucketName),
+      storageClass: own.at(-1)?.storageClass ?? "Standard",
       remote: remotes.get(bucketName),
-    });
-  }
-  for (const bucketName of onDisk) {
-    if (buckets.has(bucketName)) continue;
-    buckets.set(bucketName, { bucketName, storageClass: "Standard", bindings: [], otherNames: [] });
-  }
-  return [...buckets.values()].sort((a, b) => (a.bucketName < b.bucketName ? -1 : 1));
+    };
+  });
 }
 
 /**
@@ -224,24 +226,20 @@ export function objectNotFound({ bucket, key }: ObjectAddress): NotFoundError {
   return new NotFoundError(`There is no object "${key}" in "${bucket}".`);
 }
 
-export const bucketArgument: Argument = {
-  name: "BUCKET",
-  summary: "The name of a bucket or of its binding",
-};
-export const objectArgument: Argument = { name: "BUCKET/KEY", summary: "The object" };
-export const folderArgument: Argument = { name: "DIR", summary: "The folder" };
+export const bucketSummary = "The name of a bucket or of its binding";
+export const bucketArgument = ["BUCKET", bucketSummary] as const;
+/** Of a command that leaves remote buckets alone unless the user names them. */
+export const bucketsArgument = [
+  "[BUCKET...]",
+  "The buckets; by default all that are in the state folder",
+] as const;
+export const objectArgument = ["BUCKET/KEY", "The object"] as const;
+export const folderArgument = ["DIR", "The folder"] as const;
 
-export const dryRunOption: Option = {
-  summary: "Prints how much would be deleted, and deletes nothing",
+export const dryRunOption = {
+  "--dry-run": "Prints how much would be deleted, and deletes nothing",
 };
-const storageClasses = ["Standard", "InfrequentAccess"] as const satisfies StorageClass[];
-export const storageClassOption: Option = {
-  summary: "Standard or InfrequentAccess",
-  choices: storageClasses,
-  value: "CLASS",
-  default: "the bucket's",
+export const storageClassOption = "--storage-class CLASS";
+export const storageClassChoices = {
+  "storage-class": ["Standard", "InfrequentAccess"] satisfies StorageClass[],
 };
-
-export function readStorageClass(invocation: Invocation): StorageClass | undefined {
-  return invocation.choice("storage-class", storageClasses);
-}

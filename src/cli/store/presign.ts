@@ -14,8 +14,6 @@ import {
 import { print } from "../output.ts";
 import { findBucket, findProject, objectArgument, parseAddress } from "./open-store.ts";
 
-const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
-
 export const presign: LeafCommand = {
   name: "presign",
   summary: "Prints a URL with which anyone can read or write an object",
@@ -25,32 +23,21 @@ export const presign: LeafCommand = {
   arguments: [objectArgument],
   options: {
     ...projectOptions,
-    method: {
-      value: "METHOD",
-      choices: methods,
-      summary: "What the URL is for: GET, HEAD, PUT or DELETE",
-      default: "GET",
-    },
-    expires: {
-      value: "TIME",
-      summary: "How long the URL is valid: 90s, 15m, 12h or 7d",
-      default: "1h",
-    },
-    endpoint: {
-      value: "URL",
-      summary: "The address of the server",
-      default: "the running server's, or http://localhost:8789",
-    },
+    "--method METHOD": "What the URL is for: GET, HEAD, PUT or DELETE (default: GET)",
+    "--expires TIME": "How long the URL is valid: 90s, 15m, 12h or 7d (default: 1h)",
+    "--endpoint URL":
+      "The address of the server (default: the running server's, or http://localhost:8789)",
   },
+  choices: { method: ["GET", "HEAD", "PUT", "DELETE"] },
   examples: [
     "ledge store presign photos/cat.png",
     "ledge store presign photos/upload.png --method PUT --expires 15m",
   ],
 
-  async run(invocation) {
-    const { bucket, key } = parseAddress(invocation.arguments[0] as string);
+  async run(invocation, word) {
+    const { bucket, key } = parseAddress(word);
     const expiresSeconds = parseTime(invocation.text("expires") ?? "1h", expiresSecondsMax);
-    const method = invocation.choice("method", methods) ?? "GET";
+    const method = invocation.text<Parameters<typeof sign>[0]["method"]>("method") ?? "GET";
     const { bucketName } = findBucket(findProject(invocation).buckets, bucket);
     const now = Date.now();
     const server = findSigner(invocation);

@@ -14,13 +14,14 @@ import { mapConcurrent } from "../../base/concurrency.ts";
 import { counted, formatBytes } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
-import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts";
+import type { ChecksumAlgorithm } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { allChecksums } from "../../store/core/object.ts";
 import type {
   DescribedObject,
   ObjectDescription,
   ObjectRecord,
+  StorageClass,
 } from "../../store/core/operations.ts";
 import {
   asUserError,
@@ -32,27 +33,27 @@ import {
 } from "../../store/node/bucket-objects.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
-import { FilePaths, manifestName, reservedPrefix } from "../../store/node/file-path.ts";
-import { exitCode, projectOptions, type Invocation, type LeafCommand } from "../command.ts";
+import { FilePaths, reservedPrefix } from "../../store/node/file-path.ts";
+import { exitCode, type Invocation } from "../command.ts";
 import { print, printRemark } from "../output.ts";
 import {
   exportedForm,
-  FolderWriter,
-  ManifestWriter,
   readManifest,
+  writeExport,
   type ExportedForm,
   type ManifestEntry,
+  type WrittenExport,
 } from "./exported-folder.ts";
 import { guessMetadata } from "./objects.ts";
 import {
   bucketArgument,
   folderArgument,
-  readStorageClass,
+  storageClassChoices,
   storageClassOption,
-  withStore,
+  storeCommand,
 } from "./open-store.ts";
 
-export const importObjects: LeafCommand = {
+export const importObjects = storeCommand({
   name: "import",
   summary: "Puts the files of a folder into a bucket",
   details:
@@ -61,49 +62,44 @@ export const importObjects: LeafCommand = {
     "stopped can be run again.",
   arguments: [bucketArgument, folderArgument],
   options: {
-    prefix: { summary: "A prefix for every key", value: "PREFIX" },
-    "storage-class": {
-      ...storageClassOption,
-      summary: "The storage class of files that no manifest describes",
-    },
-    ...projectOptions,
+    "--prefix PREFIX": "A prefix for every key",
+    [storageClassOption]:
+      "The storage class of files that no manifest describes (default: the bucket's)",
   },
+  choices: storageClassChoices,
   examples: ["ledge store import photos ./public --prefix static/"],
 
-  async run(invocation) {
-    const [word, folder] = invocation.arguments as [string, string];
+  async run(invocation, store, word, folder) {
     const prefix = invocation.text("prefix") ?? "";
     const root = resolve(folder);
     const found = await stat(root).catch(() => null);
     if (found?.isDirectory() !== true) throw new NotFoundError(`There is no folder ${root}.`);
-    const givenClass = readStorageClass(invocation);
-    return withStore(invocation, async (store) => {
-      const bucket = store.bucket(word);
-      const storageClass = givenClass ?? bucket.known.storageClass;
-      const progress = new Progress("Importing", null);
-      // Only the progress bar needs the number of files. The transfer does not wait for it.
-      if (process.stderr.isTTY) void countFiles(root).then((total) => (progress.total = total));
-      const entries = new Map<string, ManifestEntry>();
-      for await (const entry of readManifest(root)) entries.set(entry.path, entry);
-      const result = await transferAll(importedPaths(root, entries), {
-        nameOf: (path) => path,
-        async transfer(path) {
-          const entry = entries.get(path);
-          if (entry !== undefined) await checkInside(root, path);
-          const object = {
-            key: prefix + (entry?.key ?? path),
-            http: entry?.http ?? guessMetadata(path),
-            custom: entry?.custom ?? {},
-            storageClass: entry?.storageClass ?? storageClass,
-          };
-          return importFile(bucket, object, join(root, path), entry);
-        },
-        progress,
-      }).finally(() => progress.end());
-      return reportTransfer(invocation, "Imported", result);
+    const bucket = store.bucket(word);
+    const storageClass =
+      invocation.text<StorageClass>("storage-class") ?? bucket.known.storageClass;
+    const progress = new Progress("Importing", null);
+    // Only the progress bar needs the number of files. The transfer does not wait for it.
+    if (process.stderr.isTTY) void countFiles(root).then((total) => (progress.total = total));
+    const entries = new Map<string, ManifestEntry>();
+    for await (const entry of readManifest(root)) entries.set(entry.path, entry);
+    const result = await transferAll(importedPaths(root, entries), {
+      nameOf: (path) => path,
+      async transfer(path) {
+        const entry = entries.get(path);
+        if (entry !== undefined) await checkInside(root, path);
+        const object = {
+          key: prefix + (entry?.key ?? path),
+          http: entry?.http ?? guessMetadata(path),
+          custom: entry?.custom ?? {},
+          storageClass: entry?.storageClass ?? storageClass,
+        };
+        return importFile(bucket, object, join(root, path), entry);
+      },
+      progress,
     });
+    return reportTransfer(invocation, "Imported", result);
   },
-};
+});
 
 /** A manifest may name a file behind a link, which leads out of the folder. */
 async function checkInside(root: string, path: string): Promise<void> {
@@ -134,7 +130,11 @@ async function importFile(
   path: string,
   entry: ManifestEntry | undefined,
 ): Promise<TransferOutcome> {
-  checkKey(object.key);
+  try {
+    validateKey(object.key);
+  } catch {
+    throw new UserError("The key is longer than 1024 bytes.");
+  }
   const content = FileContent.of(path);
   const current = await headObject(bucket, object.key);
   const exported = entry === undefined ? null : await exportedForm(entry, content);
@@ -149,39 +149,21 @@ async function isSame(
   { http, custom, storageClass }: ObjectDescription,
   exported: ExportedForm | null,
 ): Promise<boolean> {
-  return (
-    current.size === content.size &&
+  const { size, etag, checksums } = current;
+  const isDescribed =
+    size === content.size &&
     current.storageClass === storageClass &&
     isDeepStrictEqual(current.http, http) &&
-    isDeepStrictEqual({ ...current.custom }, { ...custom }) &&
-    (exported === null
-      ? hasContent(current, content)
-      : current.etag === exported.etag && hasChecksums(current, exported.checksums))
-  );
-}
-
-async function hasContent(
-  { etag, checksums: { md5 } }: DescribedObject,
-  content: FileContent,
-): Promise<boolean> {
-  return md5 === undefined
-    ? etag === (await content.multipartEtag(largePartBytes))
-    : md5 === (await content.hash("md5"));
-}
-
-function hasChecksums(current: DescribedObject, expected: Checksums): boolean {
-  const found = allChecksums(current);
-  return Object.entries(expected).every(
-    ([algorithm, hex]) => found[algorithm as ChecksumAlgorithm] === hex,
-  );
-}
-
-function checkKey(key: string): void {
-  try {
-    validateKey(key);
-  } catch {
-    throw new UserError("The key is longer than 1024 bytes.");
+    isDeepStrictEqual({ ...current.custom }, { ...custom });
+  if (!isDescribed) return false;
+  if (exported !== null) {
+    const found = allChecksums(current);
+    const expected = Object.entries(exported.checksums) as [ChecksumAlgorithm, string][];
+    return etag === exported.etag && expected.every(([name, hex]) => found[name] === hex);
   }
+  return checksums.md5 === undefined
+    ? etag === (await content.multipartEtag(largePartBytes))
+    : checksums.md5 === (await content.hash("md5"));
 }
 
 async function countFiles(root: string): Promise<number> {
@@ -207,44 +189,36 @@ async function isFile(path: string): Promise<boolean> {
   return found?.isFile() === true;
 }
 
-export const exportObjects: LeafCommand = {
+export const exportObjects = storeCommand({
   name: "export",
   summary: "Writes the objects of a bucket to a folder",
   details:
     "A key becomes the path of a file where that is possible. .ledge-metadata.jsonl holds the\n" +
     "metadata, and the keys of all other files. Files that are the same already are skipped.",
   arguments: [bucketArgument, folderArgument],
-  options: {
-    prefix: { summary: "Exports only keys with this prefix", value: "PREFIX" },
-    ...projectOptions,
-  },
+  options: { "--prefix PREFIX": "Exports only keys with this prefix" },
   examples: ["ledge store export photos ./backup"],
 
-  async run(invocation) {
-    const [word, folder] = invocation.arguments as [string, string];
+  async run(invocation, store, word, folder) {
     const prefix = invocation.text("prefix") ?? "";
-    return withStore(invocation, async (store) => {
-      const bucket = store.bucket(word);
-      const { objects } = await bucket.call({ method: "stats" });
-      // The number of objects with a prefix is not known before the listing ends.
-      const progress = new Progress("Exporting", prefix === "" ? objects : null);
-      const writer = new FolderWriter(resolve(folder));
-      const result = await writer
-        .withPartialFolder(() => exportInto(writer, bucket, prefix, progress))
-        .finally(() => progress.end());
-      return reportTransfer(invocation, "Exported", result);
-    });
+    const bucket = store.bucket(word);
+    const { objects } = await bucket.call({ method: "stats" });
+    // The number of objects with a prefix is not known before the listing ends.
+    const progress = new Progress("Exporting", prefix === "" ? objects : null);
+    const result = await writeExport(resolve(folder), (written) =>
+      exportInto(written, bucket, prefix, progress),
+    );
+    return reportTransfer(invocation, "Exported", result);
   },
-};
+});
 
 async function exportInto(
-  folder: FolderWriter,
+  folder: WrittenExport,
   bucket: Bucket,
   prefix: string,
   progress: Progress,
 ): Promise<TransferResult> {
   const { root } = folder;
-  const manifest = new ManifestWriter(folder.partialPath());
   const paths = new FilePaths();
   /** The etags of objects that were uploaded in parts and have no md5, by path. */
   const etags = new Map<string, string>();
@@ -253,10 +227,10 @@ async function exportInto(
     if (!key.startsWith(prefix)) {
       // The entry comes from another export, and still holds.
       paths.take(path);
-      await manifest.add({ ...entry, version: "", uploaded: 0 }, entry);
+      folder.addEntry({ ...entry, version: "", uploaded: 0 }, entry);
     } else if (checksums.md5 === undefined) etags.set(path, etag);
   }
-  const result = await transferAll(exportedFiles(bucket, prefix, paths), {
+  return transferAll(exportedFiles(bucket, prefix, paths), {
     nameOf: ({ object }) => object.key,
     async transfer({ object, path }) {
       const isUnchanged = await isExported(join(root, path), object, etags.get(path));
@@ -268,14 +242,11 @@ async function exportInto(
             return fetched.object;
           });
       if (exported === null) return "gone";
-      const partBytes = await partBytesOf(bucket, exported);
-      await manifest.add(exported, { path, partBytes });
+      folder.addEntry(exported, { path, partBytes: await partBytesOf(bucket, exported) });
       return isUnchanged ? "unchanged" : exported.size;
     },
     progress,
   });
-  await manifest.end(join(root, manifestName));
-  return result;
 }
 
 /** Assigns paths in the order of keys, so that each export assigns the same paths. */
@@ -358,7 +329,7 @@ async function transferAll<Item>(
       if (!(error instanceof UserError)) throw error;
       result.failures.push({ name: nameOf(item), message: error.message });
     }
-  });
+  }).finally(() => progress.end());
   return result;
 }
 
