@@ -68,7 +68,8 @@ function isLoopbackName(name: string): boolean {
   );
 }
 
-function isServedHost(host: string, { hosts }: HostRule): boolean {
+/** @param hosts besides loopback, in the form of `hostName()` */
+export function isServedHost(host: string, hosts: readonly string[]): boolean {
   const name = hostName(host);
   return name !== null && (isLoopbackName(name) || hosts.includes(name));
 }
@@ -83,17 +84,18 @@ export function isOrigin(text: string): boolean {
 export function refuseRequest(head: RequestHead, rule: HostRule): Refusal | null {
   const { method, host, origin, requestedMethod } = head;
   // HTTP/1.0 has requests without a host. No browser sends any.
-  if (host === null || !isServedHost(host, rule)) return { refused: "host", value: host ?? "" };
+  if (host === null || !isServedHost(host, rule.hosts))
+    return { refused: "host", value: host ?? "" };
   if (origin === null || rule.origins.includes(origin)) return null;
   const isPreflight = method === "OPTIONS" && requestedMethod !== null;
   if (isPreflight) return { refused: "preflight", value: origin };
   const originHost = originPattern.exec(origin)?.[1];
-  const isServed = originHost !== undefined && isServedHost(originHost, rule);
+  const isServed = originHost !== undefined && isServedHost(originHost, rule.hosts);
   return isServed ? null : { refused: "origin", value: origin };
 }
 
 /** The keys of the configuration that change the rule of a server. */
-export interface HostRuleKeys {
+interface HostRuleKeys {
   readonly hosts: string;
   readonly origins: string;
 }

@@ -23,7 +23,7 @@ export const s3Algorithms: readonly S3ChecksumAlgorithm[] = [
 export const checksumPrefix = "x-amz-checksum-";
 
 /** A checksum that a message has. `hex` is `null` for a value that is not valid. */
-export interface GivenChecksum {
+interface GivenChecksum {
   readonly algorithm: S3ChecksumAlgorithm;
   readonly hex: string | null;
 }
@@ -55,38 +55,46 @@ export function parseChecksumValue(algorithm: S3ChecksumAlgorithm, text: string)
   return hex === null ? null : hex + (count ?? "");
 }
 
+/** The algorithms of the checksums that S3 shows. */
+export function algorithmsOf(checksums: Checksums): S3ChecksumAlgorithm[] {
+  return s3Algorithms.filter((algorithm) => checksums[algorithm] !== undefined);
+}
+
 export function checksumHeaders(checksums: Checksums): Record<string, string> {
-  const shown = shownChecksums(checksums);
-  if (shown.length === 0) return {};
+  const type = checksumTypeOf(checksums);
   return {
-    ...Object.fromEntries(shown.map(([algorithm, value]) => [checksumPrefix + algorithm, value])),
-    "x-amz-checksum-type": checksumTypeName(typeOf(checksums)),
+    ...shownChecksums(checksums, (algorithm) => checksumPrefix + algorithm),
+    ...(type !== undefined && { "x-amz-checksum-type": type }),
   };
 }
 
 export function checksumElements(checksums: Checksums): Record<string, string> {
-  return Object.fromEntries(
-    shownChecksums(checksums).map(([algorithm, value]) => [elementName(algorithm), value]),
-  );
+  return shownChecksums(checksums, elementName);
 }
 
-/** The checksums that S3 shows, in base64. */
-function shownChecksums(checksums: Checksums): [S3ChecksumAlgorithm, string][] {
-  return s3Algorithms.flatMap((algorithm) => {
-    const [hex, count] = (checksums[algorithm] ?? "").split("-") as [string, string?];
-    if (hex === "") return [];
-    return [[algorithm, hexToBase64(hex) + (count === undefined ? "" : `-${count}`)]];
-  });
+/** In base64, by names. */
+function shownChecksums(
+  checksums: Checksums,
+  nameOf: (algorithm: S3ChecksumAlgorithm) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    algorithmsOf(checksums).map((algorithm) => {
+      const [hex, count] = (checksums[algorithm] as string).split("-") as [string, string?];
+      return [nameOf(algorithm), hexToBase64(hex) + (count === undefined ? "" : `-${count}`)];
+    }),
+  );
 }
 
 function elementName(algorithm: S3ChecksumAlgorithm): string {
   return `Checksum${algorithm.toUpperCase()}`;
 }
 
-export function typeOf(checksums: Checksums): ChecksumType {
-  return s3Algorithms.some((algorithm) => isComposite(checksums[algorithm] ?? ""))
-    ? "composite"
-    : "full object";
+/** `undefined` without checksums that S3 shows */
+export function checksumTypeOf(checksums: Checksums): string | undefined {
+  const algorithms = algorithmsOf(checksums);
+  if (algorithms.length === 0) return undefined;
+  const hasComposite = algorithms.some((algorithm) => isComposite(checksums[algorithm] as string));
+  return checksumTypeName(hasComposite ? "composite" : "full object");
 }
 
 export function checksumTypeName(type: ChecksumType): string {

@@ -18,14 +18,6 @@ export interface S3Credentials {
   readonly secretAccessKey: string;
 }
 
-/** What a signing key is derived for. */
-export interface Scope {
-  /** `yyyymmdd` */
-  readonly date: string;
-  readonly region: string;
-  readonly service: string;
-}
-
 /** The parts of an HTTP request that a signature covers, as the client sends them. */
 export interface SignedRequest {
   readonly method: string;
@@ -64,19 +56,7 @@ export function canonicalRequest(
   ].join("\n");
 }
 
-export function scopeText({ date, region, service }: Scope): string {
-  return `${date}/${region}/${service}/aws4_request`;
-}
-
-/** The text whose signature a request has. */
-export function stringToSign(
-  scope: Scope,
-  request: { readonly dateText: string; readonly canonicalHash: string },
-): string {
-  return [signingAlgorithm, request.dateText, scopeText(scope), request.canonicalHash].join("\n");
-}
-
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   /** The host that the transport sends: with the port, unless the port is that of the scheme. */
   readonly host: string;
@@ -93,7 +73,7 @@ export class RequestSigner {
   readonly #credentials: S3Credentials & { readonly sessionToken?: string };
   readonly #region: string;
   /** A key holds for a day. */
-  #derived: { readonly date: string; readonly key: CryptoKey } | null = null;
+  #derived: { readonly scope: string; readonly key: CryptoKey } | null = null;
 
   constructor(credentials: S3Credentials & { readonly sessionToken?: string }, region: string) {
     this.#credentials = credentials;
@@ -122,21 +102,21 @@ export class RequestSigner {
     );
     const signature = await signCanonical(canonical, dateText, scope, await this.#keyOf(scope));
     headers["authorization"] =
-      `${signingAlgorithm} Credential=${accessKeyId}/${scopeText(scope)}, ` +
+      `${signingAlgorithm} Credential=${accessKeyId}/${scope}, ` +
       `SignedHeaders=${signedHeaders.join(";")}, Signature=${signature}`;
     return headers;
   }
 
   /** Keeps the key, not its promise: in workerd, a promise of another request may never settle. */
-  async #keyOf(scope: Scope): Promise<CryptoKey> {
-    if (this.#derived?.date === scope.date) return this.#derived.key;
+  async #keyOf(scope: string): Promise<CryptoKey> {
+    if (this.#derived?.scope === scope) return this.#derived.key;
     const key = await deriveKey(this.#credentials.secretAccessKey, scope);
-    this.#derived = { date: scope.date, key };
+    this.#derived = { scope, key };
     return key;
   }
 }
 
-export interface PresignOptions {
+interface PresignOptions {
   /** Of the server: `http://localhost:8789` */
   readonly endpoint: string;
   readonly credentials: S3Credentials;
@@ -161,7 +141,7 @@ export async function presign(options: PresignOptions): Promise<string> {
   const query = canonicalQuery([
     ["X-Amz-Algorithm", signingAlgorithm],
     ["X-Amz-Content-Sha256", unsignedPayload],
-    ["X-Amz-Credential", `${credentials.accessKeyId}/${scopeText(scope)}`],
+    ["X-Amz-Credential", `${credentials.accessKeyId}/${scope}`],
     ["X-Amz-Date", dateText],
     ["X-Amz-Expires", String(expiresSeconds)],
     ["X-Amz-SignedHeaders", "host"],
@@ -175,31 +155,26 @@ export async function presign(options: PresignOptions): Promise<string> {
   return `${origin}${path}?${query}&X-Amz-Signature=${signature}`;
 }
 
-/** `dateText`: `yyyymmddThhmmssZ` */
-function signingTime(now: number, region: string): { dateText: string; scope: Scope } {
+/** `dateText`: `yyyymmddThhmmssZ`. `scope`: what a signing key is derived for. */
+function signingTime(now: number, region: string): { dateText: string; scope: string } {
   const dateText = new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, "");
-  return { dateText, scope: { date: dateText.slice(0, 8), region, service: "s3" } };
+  return { dateText, scope: `${dateText.slice(0, 8)}/${region}/s3/aws4_request` };
 }
 
 async function signCanonical(
   canonical: string,
   dateText: string,
-  scope: Scope,
+  scope: string,
   key: CryptoKey,
 ): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", encoder.encode(canonical));
-  const canonicalHash = encodeHex(new Uint8Array(digest));
-  return encodeHex(await hmac(key, stringToSign(scope, { dateText, canonicalHash })));
+  const hash = encodeHex(new Uint8Array(digest));
+  return encodeHex(await hmac(key, [signingAlgorithm, dateText, scope, hash].join("\n")));
 }
 
-async function deriveKey(
-  secretAccessKey: string,
-  { date, region, service }: Scope,
-): Promise<CryptoKey> {
+async function deriveKey(secretAccessKey: string, scope: string): Promise<CryptoKey> {
   let key = await importKey(new Uint8Array(encoder.encode(`AWS4${secretAccessKey}`)));
-  for (const text of [date, region, service, "aws4_request"]) {
-    key = await importKey(await hmac(key, text));
-  }
+  for (const word of scope.split("/")) key = await importKey(await hmac(key, word));
   return key;
 }
 

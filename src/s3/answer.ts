@@ -4,95 +4,14 @@
  * The signature has been verified before; the body has not been read. A verb reads the body only
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
+import { StoreError } from "../store/core/errors.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
 import type { Bucket } from "../store/node/bucket.ts";
 import { S3Error } from "./s3-errors.ts";
-import {
-  errorResponse,
-  isExpected,
-  type BucketVerbFunction,
-  type S3Request,
-  type S3Response,
-  type S3Service,
-} from "./s3-message.ts";
-import { screenHeaders } from "./object-headers.ts";
-import { routeRequest, type BucketVerb, type Verb } from "./route.ts";
-import {
-  deleteBucketCors,
-  deleteBucketLifecycle,
-  getBucketCors,
-  getBucketLifecycle,
-  grantedHeaders,
-  preflightResponse,
-  putBucketCors,
-  putBucketLifecycle,
-  readCorsRules,
-} from "./verbs/bucket-rules.ts";
-import {
-  createBucket,
-  deleteBucket,
-  getBucketEncryption,
-  getBucketLocation,
-  getBucketReplication,
-  getBucketTagging,
-  getBucketVersioning,
-  getObjectLockConfiguration,
-  headBucket,
-  listBuckets,
-} from "./verbs/bucket-verbs.ts";
-import { copyObject, uploadPartCopy } from "./verbs/copy-verbs.ts";
-import { listObjects, listObjectsV2, listObjectVersions } from "./verbs/list-verbs.ts";
-import {
-  abortMultipartUpload,
-  completeMultipartUpload,
-  createMultipartUpload,
-  listMultipartUploads,
-  listParts,
-  uploadPart,
-} from "./verbs/multipart-verbs.ts";
-import {
-  deleteObject,
-  deleteObjects,
-  getObject,
-  headObject,
-  putObject,
-} from "./verbs/object-verbs.ts";
-
-/** Verbs that need no bucket. */
-export const accountVerbs = { CreateBucket: createBucket, ListBuckets: listBuckets };
-
-export const bucketVerbs: Readonly<Record<BucketVerb, BucketVerbFunction>> = {
-  AbortMultipartUpload: abortMultipartUpload,
-  CompleteMultipartUpload: completeMultipartUpload,
-  CopyObject: copyObject,
-  CreateMultipartUpload: createMultipartUpload,
-  DeleteBucket: deleteBucket,
-  DeleteBucketCors: deleteBucketCors,
-  DeleteBucketLifecycle: deleteBucketLifecycle,
-  DeleteObject: deleteObject,
-  DeleteObjects: deleteObjects,
-  GetBucketCors: getBucketCors,
-  GetBucketEncryption: getBucketEncryption,
-  GetBucketLifecycle: getBucketLifecycle,
-  GetBucketLocation: getBucketLocation,
-  GetBucketReplication: getBucketReplication,
-  GetBucketTagging: getBucketTagging,
-  GetBucketVersioning: getBucketVersioning,
-  GetObject: getObject,
-  GetObjectLockConfiguration: getObjectLockConfiguration,
-  HeadBucket: headBucket,
-  HeadObject: headObject,
-  ListMultipartUploads: listMultipartUploads,
-  ListObjects: listObjects,
-  ListObjectsV2: listObjectsV2,
-  ListObjectVersions: listObjectVersions,
-  ListParts: listParts,
-  PutBucketCors: putBucketCors,
-  PutBucketLifecycle: putBucketLifecycle,
-  PutObject: putObject,
-  UploadPart: uploadPart,
-  UploadPartCopy: uploadPartCopy,
-};
+import { errorResponse, type S3Request, type S3Response, type S3Service } from "./s3-message.ts";
+import { routeRequest, verbs, type Verb } from "./route.ts";
+import { accountVerbs } from "./verbs/bucket-verbs.ts";
+import { grantedHeaders, preflightResponse, readCorsRules } from "./verbs/bucket-rules.ts";
 
 /**
  * A failure is a response.
@@ -112,7 +31,9 @@ export async function answerRequest(
   }
   const response = await execute(request, service).catch((error: unknown) => {
     if (error instanceof ConnectionLostError) throw error;
-    if (!isExpected(error)) service.onError(error);
+    const isOfClient =
+      error instanceof S3Error || error instanceof StoreError || error instanceof URIError;
+    if (!isOfClient) service.onError(error);
     return errorResponse(error);
   });
   const origin = request.headers.get("origin");
@@ -133,8 +54,8 @@ async function execute(request: S3Request, service: S3Service): Promise<S3Respon
   if (verb === "CreateBucket" || verb === "ListBuckets")
     return accountVerbs[verb](request, service);
   const bucket =
-    (await findBucket(request, service)) ?? (await createMissing(verb, request, service));
-  return bucketVerbs[verb](request, bucket, service);
+    (await service.store.find(request.bucketName)) ?? (await createMissing(verb, request, service));
+  return verbs[verb](request, bucket, service);
 }
 
 async function findBucket({ bucketName }: S3Request, { store }: S3Service): Promise<Bucket | null> {
@@ -148,13 +69,12 @@ async function createMissing(
   { store }: S3Service,
 ): Promise<Bucket> {
   const mayCreate = verb === "PutObject" || verb === "CreateMultipartUpload";
-  if (!mayCreate || headers.get("cf-create-bucket-if-missing") !== "true") {
-    throw new S3Error("NoSuchBucket");
+  if (mayCreate && headers.get("cf-create-bucket-if-missing") === "true") {
+    await store.create(bucketName);
+    const created = await store.find(bucketName);
+    if (created !== null) return created;
   }
-  await store.create(bucketName);
-  const created = await store.find(bucketName);
-  if (created === null) throw new S3Error("NoSuchBucket");
-  return created;
+  throw new S3Error("NoSuchBucket");
 }
 
 /** A request without a signature may read the objects of a public bucket, and nothing else. */
@@ -170,14 +90,86 @@ async function corsHeaders(
   request: S3Request,
   origin: string,
   service: S3Service,
-): Promise<Record<string, string>> {
+): Promise<S3Response["headers"]> {
   try {
     const bucket = await findBucket(request, service);
-    if (bucket === null) return {};
+    if (bucket === null) return undefined;
     const { method } = request;
     return grantedHeaders(await readCorsRules(bucket, service), { origin, method });
   } catch {
     // The response is known; a page that may not read it loses less than the client does.
-    return {};
+    return undefined;
+  }
+}
+
+const owner = ["x-amz-expected-bucket-owner"];
+const sourceOwner = ["x-amz-source-expected-bucket-owner"];
+const bypass = ["x-amz-mfa", "x-amz-bypass-governance-retention"];
+const written = [
+  ...owner,
+  "x-amz-tagging",
+  "x-amz-grant-full-control",
+  "x-amz-grant-read",
+  "x-amz-grant-read-acp",
+  "x-amz-grant-write",
+  "x-amz-grant-write-acp",
+  "x-amz-website-redirect-location",
+  "x-amz-object-lock-mode",
+  "x-amz-object-lock-retain-until-date",
+  "x-amz-object-lock-legal-hold",
+  "x-amz-server-side-encryption-aws-kms-key-id",
+  "x-amz-server-side-encryption-context",
+  "x-amz-server-side-encryption-bucket-key-enabled",
+  "x-amz-server-side-encryption",
+  "x-amz-acl",
+];
+/** Values without effect: everything is encrypted with AES256, and an object has no access list. */
+const harmless = new Set([
+  "x-amz-server-side-encryption: AES256",
+  "x-amz-acl: private",
+  "x-amz-acl: public-read",
+  "x-amz-acl: public-read-write",
+  "x-amz-acl: authenticated-read",
+  "x-amz-acl: aws-exec-read",
+  "x-amz-acl: bucket-owner-read",
+  "x-amz-acl: bucket-owner-full-control",
+]);
+
+/** By verb; every other verb refuses `owner`. */
+const refusedHeaders: Partial<Record<Verb, readonly string[]>> = {
+  PutObject: written,
+  CopyObject: [...written, ...sourceOwner, "x-amz-tagging-directive", "x-amz-checksum-algorithm"],
+  CreateMultipartUpload: written,
+  UploadPart: [...owner, "x-amz-server-side-encryption"],
+  UploadPartCopy: [
+    ...owner,
+    ...sourceOwner,
+    "x-amz-copy-source-if-match",
+    "x-amz-copy-source-if-none-match",
+    "x-amz-copy-source-if-modified-since",
+    "x-amz-copy-source-if-unmodified-since",
+  ],
+  DeleteObject: [...owner, ...bypass],
+  DeleteObjects: [...owner, ...bypass],
+  AbortMultipartUpload: [],
+  ListBuckets: [],
+};
+
+/**
+ * Refuses headers that change what a request means in ways that the store does not have. The deployed
+ * service refuses them by verb, with their names; unknown headers are ignored.
+ *
+ * @throws S3Error
+ */
+export function screenHeaders(verb: Verb, headers: S3Request["headers"]): void {
+  if (headers.has("x-amz-security-token")) {
+    throw new S3Error("InvalidArgument", "X-Amz-Security-Token");
+  }
+  for (const name of refusedHeaders[verb] ?? owner) {
+    const value = headers.get(name);
+    if (value === undefined) continue;
+    // The encryption of a part is that of its upload.
+    if (verb !== "UploadPart" && harmless.has(`${name}: ${value}`)) continue;
+    throw new S3Error("NotImplemented", `Header '${name}' with value '${value}' not implemented`);
   }
 }

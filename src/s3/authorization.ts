@@ -9,12 +9,9 @@ import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } fr
 import {
   canonicalRequest,
   expiresSecondsMax,
-  scopeText,
   signingAlgorithm,
-  stringToSign,
   unsignedPayload,
   type S3Credentials,
-  type Scope,
   type SignedParts,
   type SignedRequest,
 } from "../http/signature.ts";
@@ -31,7 +28,8 @@ const regions = ["auto", "us-east-1", "", "wnam", "enam", "weur", "eeur", "apac"
 
 export interface Authorization extends SignedParts {
   readonly accessKeyId: string;
-  readonly scope: Scope;
+  /** What the signing key is derived for: `yyyymmdd/region/s3/aws4_request` */
+  readonly scope: string;
   /** `yyyymmddThhmmssZ`, as the client has signed it. */
   readonly dateText: string;
   readonly signature: string;
@@ -174,7 +172,7 @@ function parseCredential(
       `The region name '${region}' is not valid. Must be one of: ${names}, auto`,
     );
   }
-  return { accessKeyId: words.slice(0, -4).join("/"), scope: { date, region, service } };
+  return { accessKeyId: words.slice(0, -4).join("/"), scope: words.slice(-4).join("/") };
 }
 
 /** Milliseconds since the epoch. */
@@ -196,7 +194,7 @@ function parseSignedHeaders(text: string): string[] {
 export interface SigningContext {
   readonly key: KeyObject;
   readonly dateText: string;
-  readonly scopeText: string;
+  readonly scope: string;
   readonly signature: string;
 }
 
@@ -221,7 +219,7 @@ export function verifySignature(
     );
   }
   const canonical = canonicalRequest(request, authorization);
-  const text = stringToSign(scope, { dateText, canonicalHash: sha256(canonical) });
+  const text = [signingAlgorithm, dateText, scope, sha256(canonical)].join("\n");
   const key = signingKey(credentials.secretAccessKey, scope);
   const signature = sign(key, text);
   if (!isSameText(signature, authorization.signature)) {
@@ -233,7 +231,7 @@ export function verifySignature(
       SignatureProvided: authorization.signature,
     });
   }
-  return { key, dateText, scopeText: scopeText(scope), signature };
+  return { key, dateText, scope, signature };
 }
 
 let lastKey: { readonly text: string; readonly key: KeyObject } | undefined;
@@ -242,13 +240,15 @@ let lastKey: { readonly text: string; readonly key: KeyObject } | undefined;
  * Keeps the last key, because it is the same for all requests of a day. The key is an object: Node
  * takes longer to make an object of a key than to sign a request.
  */
-export function signingKey(secretAccessKey: string, { date, region, service }: Scope): KeyObject {
-  const text = `${date}/${region}/${secretAccessKey}`;
+export function signingKey(secretAccessKey: string, scope: string): KeyObject {
+  const text = `${scope}/${secretAccessKey}`;
   if (lastKey?.text === text) return lastKey.key;
-  const octets = [date, region, service, "aws4_request"].reduce<Buffer>(
-    (last, word) => createHmac("sha256", last).update(word).digest(),
-    Buffer.from(`AWS4${secretAccessKey}`),
-  );
+  const octets = scope
+    .split("/")
+    .reduce<Buffer>(
+      (last, word) => createHmac("sha256", last).update(word).digest(),
+      Buffer.from(`AWS4${secretAccessKey}`),
+    );
   lastKey = { text, key: createSecretKey(octets) };
   return lastKey.key;
 }

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { describeRefusal, loopbackOnly, refuseRequest } from "../base/host-rule.ts";
+import { describeRefusal, isServedHost } from "../base/host-rule.ts";
 import { createServer } from "../base/node-http.ts";
 import type { S3Credentials } from "../http/signature.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
@@ -46,14 +46,13 @@ export function createS3Server(served: ServedStore): Server {
   const onError = (error: unknown): void => {
     if (server.listening) served.onError(error);
   };
-  const handle = (message: IncomingMessage, response: ServerResponse): void => {
-    void handleMessage(message, response, { ...served, onError });
-  };
-  server.on("request", handle);
-  server.on("checkContinue", handle);
   // S3 ignores expectations other than 100-continue, which RFC 9110 section 10.1.1 allows. Without
-  // this listener, Node answers 417.
-  server.on("checkExpectation", handle);
+  // the last listener, Node answers 417.
+  for (const event of ["request", "checkContinue", "checkExpectation"]) {
+    server.on(event, (message: IncomingMessage, response: ServerResponse) => {
+      void handleMessage(message, response, { ...served, onError });
+    });
+  }
   return server;
 }
 
@@ -72,18 +71,11 @@ async function handleMessage(
     if (/\b100-continue\b/i.test(expectation ?? "")) response.writeContinue();
   };
   try {
-    const { headers, ...answer } = await answerRequest(
-      () => readRequest(message, served, onBody),
-      served,
-    );
-    const expectsContinue = expectation !== undefined && !isBodyRead;
-    const ownHeaders = {
-      "x-amz-request-id": randomUUID(),
-      // The client does not send its body, which would be taken for the next request.
-      ...(expectsContinue && { connection: "close" }),
-    };
-    const isHead = message.method === "HEAD";
-    await sendResponse(response, { ...answer, headers: { ...headers, ...ownHeaders } }, isHead);
+    const answer = await answerRequest(() => readRequest(message, served, onBody), served);
+    response.setHeader("x-amz-request-id", randomUUID());
+    // The client does not send its body, which would be taken for the next request.
+    if (expectation !== undefined && !isBodyRead) response.setHeader("connection", "close");
+    await sendResponse(response, answer, message.method === "HEAD");
     // What the verb has not read of the body would be taken for the next request.
     if (!message.complete) message.resume();
   } catch (error) {
@@ -105,7 +97,12 @@ function readRequest(
 ): S3Request {
   const headers = readHeaders(message.rawHeaders);
   const host = headers.get("host") ?? "";
-  refuseHost(host, hosts);
+  // Only the host is checked, and not the origin: a page of another origin cannot sign a request, and
+  // what needs no signature is public. The CORS rules of the bucket decide what the page may read.
+  if (bucketOfHost(host, hosts) === null && !isServedHost(host, hosts)) {
+    const keys = { hosts: "hosts in [s3]", origins: "cors in [s3]" };
+    throw new S3Error("AccessDenied", describeRefusal({ refused: "host", value: host }, keys));
+  }
   const method = message.method as string;
   const { path, query, ...target } = parseTarget(message.url as string, host, hosts);
   const signed = { method, path, query, headers };
@@ -119,19 +116,6 @@ function readRequest(
   const source = readBody(message, onBody);
   const body = new RequestBody({ headers, payload, signing, source });
   return { method, ...target, parameters, headers, isAnonymous: authorization === null, body };
-}
-
-/**
- * Only the host is checked, and not the origin: a page of another origin cannot sign a request, and
- * what needs no signature is public. The CORS rules of the bucket decide what the page may read.
- */
-function refuseHost(host: string, hosts: readonly string[]): void {
-  if (bucketOfHost(host, hosts) !== null) return;
-  const head = { method: "", host, origin: null, requestedMethod: null };
-  const refusal = refuseRequest(head, { ...loopbackOnly, hosts });
-  if (refusal === null) return;
-  const keys = { hosts: "hosts in [s3]", origins: "cors in [s3]" };
-  throw new S3Error("AccessDenied", describeRefusal(refusal, keys));
 }
 
 /** By name in lower case. Node passes octets on as characters; clients mean UTF-8. */
@@ -201,18 +185,18 @@ async function* readBody(message: IncomingMessage, onBody: () => void): AsyncGen
 /** Resolves when the response has been sent, or when the client has gone away. */
 async function sendResponse(
   response: ServerResponse,
-  { status, headers, body }: S3Response,
+  { status, headers = {}, body }: S3Response,
   isHead: boolean,
 ): Promise<void> {
-  if (typeof body === "object" && !(body instanceof Uint8Array)) {
-    await sendContent(response.writeHead(status, headers), body);
-    return;
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) response.setHeader(name, value);
   }
-  const bytes = isHead || body === undefined ? null : bytesOf(body);
-  // Without a length, Node would send the body in chunks.
-  const length = bytes === null ? undefined : { "content-length": String(bytes.length) };
-  response.writeHead(status, { ...headers, ...length });
-  response.end(bytes);
+  if (typeof body === "object" && !(body instanceof Uint8Array)) {
+    return sendContent(response, body);
+  }
+  // Node adds the length, because it has the whole body at once.
+  response.end(isHead ? undefined : body);
 }
 
 /** Sends no faster than the client reads. */
@@ -239,8 +223,4 @@ function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<boolea
     if (response.destroyed) resolve(false);
     else response.write(chunk, (error) => resolve(error == null));
   });
-}
-
-function bytesOf(body: string | Uint8Array): Uint8Array {
-  return typeof body === "string" ? Buffer.from(body) : body;
 }

@@ -20,8 +20,8 @@ import {
   objectHeaders,
   overriddenHeaders,
   parseDescription,
-  screenHeaders,
 } from "./object-headers.ts";
+import { screenHeaders } from "./answer.ts";
 import { parseParameters } from "./route.ts";
 
 const headersOf = (values: Record<string, string | undefined>): ReadonlyMap<string, string> =>

@@ -1,17 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sha256, sign, signingKey, type SigningContext } from "./authorization.ts";
-import { ChunkDecoder, RequestBody } from "./request-body.ts";
+import { decodeChunks, RequestBody } from "./request-body.ts";
 
+const scope = "20130524/us-east-1/s3/aws4_request";
 /** AWS's example of a body in signed chunks. */
 const signing: SigningContext = {
-  key: signingKey("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", {
-    date: "20130524",
-    region: "us-east-1",
-    service: "s3",
-  }),
+  key: signingKey("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", scope),
   dateText: "20130524T000000Z",
-  scopeText: "20130524/us-east-1/s3/aws4_request",
+  scope,
   signature: "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9",
 };
 const example =
@@ -19,47 +16,29 @@ const example =
   `400;chunk-signature=0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497\r\n${"a".repeat(1024)}\r\n` +
   "0;chunk-signature=b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9\r\n\r\n";
 
-interface Decoded {
-  readonly text: string;
-  readonly trailer: Record<string, string>;
-}
-
-function decode(
+async function decode(
   body: Buffer,
-  options: { signed?: boolean; hasTrailer?: boolean; length: number },
+  { isSigned = false, hasTrailer = false, length }: Partial<DecodeOptions> & { length: number },
   cuts: readonly number[] = [],
-): Decoded {
-  const { signed = false, hasTrailer = false, length } = options;
-  const decoder = new ChunkDecoder({ signing: signed ? signing : null, hasTrailer, length });
+) {
+  const trailer = new Map<string, string>();
+  const source = (async function* () {
+    const ends = [...cuts.toSorted((left, right) => left - right), body.length];
+    for (const [index, end] of ends.entries()) yield body.subarray(ends[index - 1] ?? 0, end);
+  })();
+  const chunks = decodeChunks({ source, signing }, { isSigned, hasTrailer, length }, trailer);
   const pieces: Uint8Array[] = [];
-  let start = 0;
-  for (const end of [...cuts.toSorted((left, right) => left - right), body.length]) {
-    pieces.push(...decoder.push(body.subarray(start, end)));
-    start = end;
-  }
-  return {
-    trailer: Object.fromEntries(decoder.end()),
-    text: Buffer.concat(pieces).toString("latin1"),
-  };
+  for await (const chunk of chunks) pieces.push(chunk);
+  return { text: Buffer.concat(pieces).toString("latin1"), trailer: Object.fromEntries(trailer) };
 }
 
-function isAccepted(body: Buffer, length: number): boolean {
-  try {
-    decode(body, { signed: true, length });
-    return true;
-  } catch {
-    return false;
-  }
-}
+type DecodeOptions = Parameters<typeof decodeChunks>[1];
 
 /** A body as a client with the key writes it. */
 function encode(chunks: readonly string[], trailer?: Record<string, string>): Buffer {
   let last = signing.signature;
   const next = (kind: string, ...hashes: string[]): string =>
-    (last = sign(
-      signing.key,
-      [kind, signing.dateText, signing.scopeText, last, ...hashes].join("\n"),
-    ));
+    (last = sign(signing.key, [kind, signing.dateText, scope, last, ...hashes].join("\n")));
   const parts = [...chunks, ""].map((chunk) => {
     const signature = next("AWS4-HMAC-SHA256-PAYLOAD", sha256(""), sha256(chunk));
     const head = `${chunk.length.toString(16)};chunk-signature=${signature}\r\n`;
@@ -76,53 +55,56 @@ function encode(chunks: readonly string[], trailer?: Record<string, string>): Bu
   return Buffer.from(`${parts.join("")}\r\n`);
 }
 
-describe("ChunkDecoder", () => {
-  it("decodes AWS's example, and refuses each altered octet", () => {
+describe("decodeChunks()", () => {
+  it("decodes AWS's example, and refuses each altered octet", async () => {
     const body = Buffer.from(example);
-    const length = 66_560;
-    expect(decode(body, { signed: true, length }).text).toBe("a".repeat(length));
+    const options = { isSigned: true, length: 66_560 };
+    expect((await decode(body, options)).text).toBe("a".repeat(66_560));
     const accepted: number[] = [];
     // The data of the first chunk is all alike: some of its octets stand for all.
     for (let at = 0; at < body.length - 2; at += at > 100 && at < 65_500 ? 13_000 : 1) {
       // Not the case of a letter in hexadecimal text, which means the same.
       body[at] = (body[at] as number) ^ 0x01;
-      if (isAccepted(body, length)) accepted.push(at);
+      await decode(body, options).then(
+        () => accepted.push(at),
+        () => {},
+      );
       body[at] = (body[at] as number) ^ 0x01;
     }
     expect(accepted).toEqual([]);
   });
 
-  it("decodes a body with a trailer at every cut", () => {
+  it("decodes a body with a trailer at every cut", async () => {
     const body = encode(["hello ", "world"], { "x-amz-checksum-crc32": "DUoRhQ==" });
     const expected = { text: "hello world", trailer: { "x-amz-checksum-crc32": "DUoRhQ==" } };
     const results = new Set<string>();
-    const options = { signed: true, hasTrailer: true, length: 11 };
+    const options = { isSigned: true, hasTrailer: true, length: 11 };
     const everywhere = Array.from(body.keys());
     // In two and three pieces, the second of 0 to 2 octets, and octet by octet.
     const cuts = everywhere.flatMap((at) => [0, 1, 2].map((length) => [at, at + length]));
     for (const cut of [...cuts, everywhere]) {
-      results.add(JSON.stringify(decode(body, options, cut)));
+      results.add(JSON.stringify(await decode(body, options, cut)));
     }
     expect(Array.from(results, (text) => JSON.parse(text))).toEqual([expected]);
   });
 
-  it("refuses a trailer with another signature, and a trailer that was not announced", () => {
+  it("refuses a trailer with another signature, and a trailer that was not announced", async () => {
     const body = encode(["data"], { "x-amz-checksum-crc32": "AAAAAA==" });
     const altered = Buffer.from(body.toString().replace("AAAAAA==", "AAAAAQ=="));
-    const options = { signed: true, hasTrailer: true, length: 4 };
-    expect(() => decode(altered, options)).toThrow("does not match");
-    expect(() => decode(body, { ...options, hasTrailer: false })).toThrow(
+    const options = { isSigned: true, hasTrailer: true, length: 4 };
+    await expect(decode(altered, options)).rejects.toThrow("does not match");
+    await expect(decode(body, { ...options, hasTrailer: false })).rejects.toThrow(
       "the trailer is not valid",
     );
   });
 
-  it("decodes chunks without signatures, and a trailer whose lines end with LF", () => {
+  it("decodes chunks without signatures, and a trailer whose lines end with LF", async () => {
     const body = "4\r\ndata\r\n0\r\nx-amz-checksum-crc32:rfPwYg==\n\r\n";
-    expect(decode(Buffer.from(body), { hasTrailer: true, length: 4 })).toEqual({
+    expect(await decode(Buffer.from(body), { hasTrailer: true, length: 4 })).toEqual({
       text: "data",
       trailer: { "x-amz-checksum-crc32": "rfPwYg==" },
     });
-    expect(decode(Buffer.from("0\r\n"), { length: 0 }).text).toBe("");
+    expect((await decode(Buffer.from("0\r\n"), { length: 0 })).text).toBe("");
   });
 
   it.each([
@@ -134,20 +116,24 @@ describe("ChunkDecoder", () => {
     ["a chunk that is too long", "4\r\ndata!\r\n", "longer than its size"],
     ["a line without an end", "1".repeat(2000), "too long"],
     ["bytes after the end", "4\r\ndata\r\n0\r\n\r\nmore\r\n", "follow the last chunk"],
-  ])("refuses %s", (_, body, text) => {
-    expect(() => decode(Buffer.from(body), { length: 4 })).toThrow(text);
+  ])("refuses %s", async (_, body, text) => {
+    await expect(decode(Buffer.from(body), { length: 4 })).rejects.toThrow(text);
   });
 
-  it("throws nothing but S3Error", () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 60 }), fc.boolean(), (bytes, hasTrailer) => {
-        try {
-          decode(Buffer.from(bytes), { hasTrailer, length: 4 });
-          return true;
-        } catch (error) {
-          return (error as Error).name === "S3Error";
-        }
-      }),
+  it("throws nothing but S3Error", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 60 }),
+        fc.boolean(),
+        async (bytes, hasTrailer) => {
+          try {
+            await decode(Buffer.from(bytes), { hasTrailer, length: 4 });
+            return true;
+          } catch (error) {
+            return (error as Error).name === "S3Error";
+          }
+        },
+      ),
     );
     expect.assertions(0);
   });

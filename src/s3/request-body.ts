@@ -12,7 +12,7 @@
  * Clients send chunks with `Content-Encoding: aws-chunked` and without it, so only this header
  * decides. `Content-MD5` and `x-amz-checksum-*` add hashes of the content.
  */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import {
   base64ToHex,
   checksumPrefix,
@@ -43,7 +43,7 @@ type S3Headers = ReadonlyMap<string, string>;
 const documentBytesMax = 8 * 1024 * 1024;
 
 /** A body as it arrives. */
-export interface ReceivedBody {
+interface ReceivedBody {
   readonly headers: S3Headers;
   /** As the client has signed it; `null` for a request without a signature. */
   readonly payload: string | null;
@@ -68,8 +68,8 @@ export class RequestBody {
   readonly #md5: string | null;
   /** In hexadecimal; `undefined` for a checksum that the client sends after the body. */
   readonly #checksum: string | undefined;
-  readonly #decoder: ChunkDecoder | null;
-  #trailer: ReadonlyMap<string, string> = new Map();
+  readonly #framing: Framing | null;
+  readonly #trailer = new Map<string, string>();
 
   /** @throws S3Error for headers that are not valid */
   constructor(received: ReceivedBody) {
@@ -88,7 +88,7 @@ export class RequestBody {
     const isChunked = payload?.startsWith("STREAMING-") === true;
     const text = headers.get(isChunked ? "x-amz-decoded-content-length" : "content-length") ?? "";
     this.length = /^\d{1,15}$/.test(text) ? Number(text) : null;
-    this.#decoder = decoderOf(received, this.length);
+    this.#framing = framingOf(payload, this.length);
   }
 
   /**
@@ -108,24 +108,10 @@ export class RequestBody {
     verifyChecksum({ algorithm, hex }, checksums);
   }
 
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    const { payload, source } = this.#received;
-    if (this.#decoder !== null) {
-      for await (const bytes of source) yield* this.#decoder.push(bytes);
-      this.#trailer = this.#decoder.end();
-      return;
-    }
-    const hash = payload === null || payload === unsignedPayload ? null : createHash("sha256");
-    let bytes = 0;
-    for await (const piece of source) {
-      hash?.update(piece);
-      bytes += piece.length;
-      yield piece;
-    }
-    if (this.length !== null && bytes !== this.length) throw new S3Error("IncompleteBody");
-    if (hash !== null && hash.digest("hex") !== payload) {
-      throw new S3Error("XAmzContentSHA256Mismatch");
-    }
+  chunks(): AsyncGenerator<Uint8Array> {
+    return this.#framing === null
+      ? verifyPieces(this.#received, this.length)
+      : decodeChunks(this.#received, this.#framing, this.#trailer);
   }
 
   /**
@@ -148,31 +134,24 @@ export class RequestBody {
   }
 }
 
-/** @returns `null` for a body that is not in chunks */
-function decoderOf({ payload, signing }: ReceivedBody, length: number | null): ChunkDecoder | null {
-  if (payload === null || payload === unsignedPayload || /^[0-9a-f]{64}$/.test(payload))
-    return null;
-  if (!payload.startsWith("STREAMING-")) {
-    throw new S3Error(
-      "InvalidArgument",
-      "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, " +
-        "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, or a valid sha256 value.",
-    );
+async function* verifyPieces(
+  { payload, source }: ReceivedBody,
+  length: number | null,
+): AsyncGenerator<Uint8Array> {
+  const hash = payload === null || payload === unsignedPayload ? null : createHash("sha256");
+  let bytes = 0;
+  for await (const piece of source) {
+    hash?.update(piece);
+    bytes += piece.length;
+    yield piece;
   }
-  if (length === null) throw new S3Error("MissingContentLength");
-  switch (payload) {
-    case "STREAMING-AWS4-HMAC-SHA256-PAYLOAD":
-      return new ChunkDecoder({ signing, hasTrailer: false, length });
-    case "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER":
-      return new ChunkDecoder({ signing, hasTrailer: true, length });
-    case "STREAMING-UNSIGNED-PAYLOAD-TRAILER":
-      return new ChunkDecoder({ signing: null, hasTrailer: true, length });
-    default:
-      throw new S3Error("NotImplemented", `${payload} not implemented`);
+  if (length !== null && bytes !== length) throw new S3Error("IncompleteBody");
+  if (hash !== null && hash.digest("hex") !== payload) {
+    throw new S3Error("XAmzContentSHA256Mismatch");
   }
 }
 
-export interface ReceivedContent {
+interface ReceivedContent {
   readonly content: Content;
   /** The checksum that the client has sent: it is verified, and stored with the object. */
   readonly checksum?: ExpectedChecksum<S3ChecksumAlgorithm>;
@@ -221,17 +200,38 @@ export function parseChecksumHeader(
 const lineBytesMax = 1024;
 const trailerLinesMax = 16;
 const emptyHash = sha256("");
+const chunkHead = /^([0-9a-f]{1,12})(?:;chunk-signature=([0-9a-f]{64}))?$/i;
 const trailerSignatureName = "x-amz-trailer-signature";
 
-interface ChunkOptions {
-  /** Signs the chunks; `null` for chunks without signatures. */
-  readonly signing: SigningContext | null;
+interface Framing {
+  readonly isSigned: boolean;
   readonly hasTrailer: boolean;
   /** `x-amz-decoded-content-length` */
   readonly length: number;
 }
 
-type State = "size" | "data" | "end of data" | "trailer" | "ended";
+const framings: Readonly<Record<string, Omit<Framing, "length">>> = {
+  "STREAMING-AWS4-HMAC-SHA256-PAYLOAD": { isSigned: true, hasTrailer: false },
+  "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER": { isSigned: true, hasTrailer: true },
+  "STREAMING-UNSIGNED-PAYLOAD-TRAILER": { isSigned: false, hasTrailer: true },
+};
+
+/** @returns `null` for a body that is not in chunks */
+function framingOf(payload: string | null, length: number | null): Framing | null {
+  if (payload === null || payload === unsignedPayload || /^[0-9a-f]{64}$/.test(payload))
+    return null;
+  if (!payload.startsWith("STREAMING-")) {
+    throw new S3Error(
+      "InvalidArgument",
+      "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, " +
+        "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, or a valid sha256 value.",
+    );
+  }
+  if (length === null) throw new S3Error("MissingContentLength");
+  const framing = framings[payload];
+  if (framing === undefined) throw new S3Error("NotImplemented", `${payload} not implemented`);
+  return { ...framing, length };
+}
 
 /**
  * Decodes bodies in AWS's chunks (`STREAMING-…` in `x-amz-content-sha256`).
@@ -243,145 +243,92 @@ type State = "size" | "data" | "end of data" | "trailer" | "ended";
  *
  * Each signature covers the chunk's data and the signature before it, so chunks can be neither
  * changed nor moved. Data is passed on before its signature is known: the caller stores nothing
- * until `end()` has returned.
+ * until the generator has ended.
+ *
+ * @param trailer receives the fields of the trailer, with names in lower case
+ * @throws S3Error for bytes that are not in the format, or whose signature is another
  */
-export class ChunkDecoder {
-  readonly #options: ChunkOptions;
-  readonly #trailer = new Map<string, string>();
-  #state: State = "size";
-  /** The bytes of a line whose end has not arrived. */
-  #line = "";
-  /** Of the chunk: the bytes that have not arrived. */
-  #left = 0;
-  #received = 0;
-  #hash: Hash | undefined;
-  #chunkSignature = "";
-  #lastSignature: string;
-
-  constructor(options: ChunkOptions) {
-    this.#options = options;
-    this.#lastSignature = options.signing?.signature ?? "";
-  }
-
-  /**
-   * @returns the data in the bytes, as views of `bytes`
-   * @throws S3Error for bytes that are not in the format, or whose signature is another
-   */
-  push(bytes: Uint8Array): Uint8Array[] {
-    const data: Uint8Array[] = [];
-    for (let at = 0; at < bytes.length;) {
-      if (this.#state === "data") {
-        const piece = bytes.subarray(at, at + this.#left);
-        at += piece.length;
-        this.#take(piece);
-        data.push(piece);
-        continue;
-      }
-      const end = bytes.indexOf(0x0a, at);
-      const part = bytes.subarray(at, end === -1 ? bytes.length : end);
-      this.#line += Buffer.from(part.buffer, part.byteOffset, part.length).toString("latin1");
-      if (this.#line.length > lineBytesMax) throw malformed("a line is too long");
-      if (end === -1) break;
-      at = end + 1;
-      const line = this.#line.endsWith("\r") ? this.#line.slice(0, -1) : this.#line;
-      this.#line = "";
-      this.#takeLine(line);
-    }
-    return data;
-  }
-
-  /**
-   * Called at the end of the body.
-   *
-   * @returns the fields of the trailer, in lower case
-   * @throws S3Error IncompleteBody
-   */
-  end(): ReadonlyMap<string, string> {
-    // A client without a trailer may leave out the empty line.
-    const isTrailerMissing = this.#state === "trailer" && !this.#options.hasTrailer;
-    if (this.#state !== "ended" && !isTrailerMissing) throw new S3Error("IncompleteBody");
-    if (this.#received !== this.#options.length) throw new S3Error("IncompleteBody");
-    return this.#trailer;
-  }
-
-  #take(piece: Uint8Array): void {
-    this.#left -= piece.length;
-    this.#received += piece.length;
-    this.#hash?.update(piece);
-    if (this.#left > 0) return;
-    this.#verifyChunk(this.#hash?.digest("hex"));
-    this.#state = "end of data";
-  }
-
-  #takeLine(line: string): void {
-    switch (this.#state) {
-      case "size":
-        return this.#startChunk(line);
-      case "end of data":
-        if (line !== "") throw malformed("a chunk is longer than its size");
-        this.#state = "size";
-        return;
-      case "trailer":
-        return this.#takeTrailer(line);
-      // Data has no lines.
-      case "data":
-      case "ended":
-        throw malformed("bytes follow the last chunk");
-    }
-  }
-
-  #startChunk(line: string): void {
-    const [, size, signature] =
-      /^([0-9a-f]{1,12})(?:;chunk-signature=([0-9a-f]{64}))?$/i.exec(line) ?? [];
-    if (size === undefined) throw malformed("a chunk has no size");
-    const { signing, length } = this.#options;
-    if (signing !== null && signature === undefined) throw malformed("a chunk has no signature");
-    this.#chunkSignature = signature ?? "";
-    this.#left = parseInt(size, 16);
-    if (this.#received + this.#left > length) throw new S3Error("IncompleteBody");
-    if (this.#left > 0) {
-      this.#hash = signing === null ? undefined : createHash("sha256");
-      this.#state = "data";
-      return;
-    }
-    this.#verifyChunk(emptyHash);
-    this.#state = "trailer";
-  }
-
-  #verifyChunk(hash: string | undefined): void {
-    const { signing } = this.#options;
+export async function* decodeChunks(
+  { source, signing: ofRequest }: Pick<ReceivedBody, "source" | "signing">,
+  { isSigned, hasTrailer, length }: Framing,
+  trailer: Map<string, string>,
+): AsyncGenerator<Uint8Array> {
+  const signing = isSigned ? ofRequest : null;
+  let lastSignature = signing?.signature ?? "";
+  const verify = (kind: string, hashes: readonly string[], actual: string): void => {
     if (signing === null) return;
-    this.#verify("AWS4-HMAC-SHA256-PAYLOAD", [emptyHash, hash as string], this.#chunkSignature);
-  }
+    const { key, dateText, scope } = signing;
+    lastSignature = sign(key, [kind, dateText, scope, lastSignature, ...hashes].join("\n"));
+    if (!isSameText(lastSignature, actual)) throw new S3Error("SignatureDoesNotMatch");
+  };
 
-  #takeTrailer(line: string): void {
-    const { hasTrailer, signing } = this.#options;
-    if (line === "") {
-      if (hasTrailer && signing !== null) this.#verifyTrailer();
-      this.#state = "ended";
-      return;
+  const pieces = source[Symbol.asyncIterator]();
+  /** Of the last piece: what has not been taken. */
+  let bytes: Uint8Array = new Uint8Array();
+  const hasMore = async (): Promise<boolean> => {
+    while (bytes.length === 0) {
+      const next = await pieces.next();
+      if (next.done === true) return false;
+      bytes = next.value;
     }
-    const separator = line.indexOf(":");
-    const isAccepted = hasTrailer && separator > 0 && this.#trailer.size < trailerLinesMax;
-    if (!isAccepted) throw malformed("the trailer is not valid");
-    this.#trailer.set(
-      line.slice(0, separator).trim().toLowerCase(),
-      line.slice(separator + 1).trim(),
-    );
-  }
+    return true;
+  };
+  /** @param lengthOf how much of the bytes is taken, at most */
+  const take = async (lengthOf: () => number): Promise<Uint8Array> => {
+    if (!(await hasMore())) throw new S3Error("IncompleteBody");
+    const taken = bytes.subarray(0, lengthOf());
+    bytes = bytes.subarray(taken.length);
+    return taken;
+  };
+  const readLine = async (): Promise<string> => {
+    let line = "";
+    while (!line.endsWith("\n")) {
+      const part = await take(() => bytes.indexOf(0x0a) + 1 || bytes.length);
+      line += Buffer.from(part.buffer, part.byteOffset, part.length).toString("latin1");
+      if (line.length > lineBytesMax) throw malformed("a line is too long");
+    }
+    return line.replace(/\r?\n$/, "");
+  };
 
-  #verifyTrailer(): void {
-    const signature = this.#trailer.get(trailerSignatureName) ?? "";
-    this.#trailer.delete(trailerSignatureName);
-    const text = Array.from(this.#trailer, ([name, value]) => `${name}:${value}\n`).join("");
-    this.#verify("AWS4-HMAC-SHA256-TRAILER", [sha256(text)], signature);
-  }
-
-  #verify(kind: string, hashes: readonly string[], actual: string): void {
-    const { key, dateText, scopeText } = this.#options.signing as SigningContext;
-    const text = [kind, dateText, scopeText, this.#lastSignature, ...hashes].join("\n");
-    this.#lastSignature = sign(key, text);
-    if (!isSameText(this.#lastSignature, actual)) throw new S3Error("SignatureDoesNotMatch");
+  try {
+    let received = 0;
+    for (let isLast = false; !isLast;) {
+      const [, size, signature = ""] = chunkHead.exec(await readLine()) ?? [];
+      if (size === undefined) throw malformed("a chunk has no size");
+      if (signing !== null && signature === "") throw malformed("a chunk has no signature");
+      let left = parseInt(size, 16);
+      isLast = left === 0;
+      received += left;
+      if (received > length) throw new S3Error("IncompleteBody");
+      const hash = signing === null ? null : createHash("sha256");
+      while (left > 0) {
+        const piece = await take(() => left);
+        left -= piece.length;
+        hash?.update(piece);
+        yield piece;
+      }
+      verify("AWS4-HMAC-SHA256-PAYLOAD", [emptyHash, hash?.digest("hex") ?? ""], signature);
+      if (!isLast && (await readLine()) !== "") throw malformed("a chunk is longer than its size");
+    }
+    // A client without a trailer may leave out the empty line.
+    for (;;) {
+      const line = hasTrailer || (await hasMore()) ? await readLine() : "";
+      if (line === "") break;
+      const separator = line.indexOf(":");
+      const isAccepted = hasTrailer && separator > 0 && trailer.size < trailerLinesMax;
+      if (!isAccepted) throw malformed("the trailer is not valid");
+      trailer.set(line.slice(0, separator).trim().toLowerCase(), line.slice(separator + 1).trim());
+    }
+    if (hasTrailer) {
+      const signature = trailer.get(trailerSignatureName) ?? "";
+      trailer.delete(trailerSignatureName);
+      const text = Array.from(trailer, ([name, value]) => `${name}:${value}\n`).join("");
+      verify("AWS4-HMAC-SHA256-TRAILER", [sha256(text)], signature);
+    }
+    if (await hasMore()) throw malformed("bytes follow the last chunk");
+    if (received !== length) throw new S3Error("IncompleteBody");
+  } finally {
+    await pieces.return?.();
   }
 }
 

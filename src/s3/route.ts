@@ -11,9 +11,15 @@
 import { hostName } from "../base/host-rule.ts";
 import { parseQuery } from "../http/uri.ts";
 import { S3Error } from "./s3-errors.ts";
-import type { S3Request } from "./s3-message.ts";
+import { isGeneralParameter, type S3Request } from "./s3-message.ts";
+import { bucketRuleVerbs } from "./verbs/bucket-rules.ts";
+import { bucketVerbs, type accountVerbs } from "./verbs/bucket-verbs.ts";
+import { copyVerbs } from "./verbs/copy-verbs.ts";
+import { listVerbs } from "./verbs/list-verbs.ts";
+import { multipartVerbs } from "./verbs/multipart-verbs.ts";
+import { objectVerbs } from "./verbs/object-verbs.ts";
 
-export interface RequestTarget extends Pick<S3Request, "bucketName" | "key" | "bucketUrl"> {
+interface RequestTarget extends Pick<S3Request, "bucketName" | "key" | "bucketUrl"> {
   /** As the client has sent it. */
   readonly path: string;
   /** Without the question mark, as the client has sent it. */
@@ -72,38 +78,16 @@ export function parseParameters(query: string): ReadonlyMap<string, string> {
 }
 
 /** Verbs about a bucket that exists, or about an object in it. */
-export type BucketVerb =
-  | "AbortMultipartUpload"
-  | "CompleteMultipartUpload"
-  | "CopyObject"
-  | "CreateMultipartUpload"
-  | "DeleteBucket"
-  | "DeleteBucketCors"
-  | "DeleteBucketLifecycle"
-  | "DeleteObject"
-  | "DeleteObjects"
-  | "GetBucketCors"
-  | "GetBucketEncryption"
-  | "GetBucketLifecycle"
-  | "GetBucketLocation"
-  | "GetBucketReplication"
-  | "GetBucketTagging"
-  | "GetBucketVersioning"
-  | "GetObject"
-  | "GetObjectLockConfiguration"
-  | "HeadBucket"
-  | "HeadObject"
-  | "ListMultipartUploads"
-  | "ListObjects"
-  | "ListObjectsV2"
-  | "ListObjectVersions"
-  | "ListParts"
-  | "PutBucketCors"
-  | "PutBucketLifecycle"
-  | "PutObject"
-  | "UploadPart"
-  | "UploadPartCopy";
-export type Verb = "CreateBucket" | "ListBuckets" | BucketVerb;
+export const verbs = {
+  ...bucketRuleVerbs,
+  ...bucketVerbs,
+  ...copyVerbs,
+  ...listVerbs,
+  ...multipartVerbs,
+  ...objectVerbs,
+};
+
+export type Verb = keyof typeof accountVerbs | keyof typeof verbs;
 
 type RoutedRequest = Pick<S3Request, "method" | "bucketName" | "key" | "parameters" | "headers">;
 
@@ -173,10 +157,10 @@ const objectRoutes = routeTable({}, [
   .set("POST select", { refused: "SelectObjectContent" });
 
 function routeTable(
-  verbs: Readonly<Record<string, Verb>>,
+  served: Readonly<Record<string, Verb>>,
   refused: readonly RefusedOperation[],
 ): Map<string, Verb | { readonly refused: string }> {
-  const routes = new Map<string, Verb | { readonly refused: string }>(Object.entries(verbs));
+  const routes = new Map<string, Verb | { readonly refused: string }>(Object.entries(served));
   for (const [parameter, methods, name] of refused) {
     for (const method of methods.split(" ")) {
       routes.set(`${method.toUpperCase()} ${parameter}`, { refused: method + name });
@@ -292,11 +276,6 @@ function refuseParameters(
     (name) => !known.includes(name) && !isGeneralParameter(name),
   );
   if (unknown !== undefined) throw notImplemented(`${verb} search parameter ${unknown}`);
-}
-
-/** Parameters that may be in any request: those of a presigned URL, and the AWS SDK's name of the operation. */
-export function isGeneralParameter(name: string): boolean {
-  return /^x-amz-/i.test(name) || name === "x-id";
 }
 
 function notImplemented(name: string): S3Error {

@@ -2,7 +2,7 @@
  * What a verb receives and returns: a request and a response of the S3-compatible API without HTTP,
  * and the store that the server serves. `http-server.ts` makes requests and sends responses.
  */
-import { readXml, writeXml, type XmlElement } from "../http/xml.ts";
+import { readXml, writeXml, type XmlContent, type XmlElement } from "../http/xml.ts";
 import { StoreError } from "../store/core/errors.ts";
 import type { Bucket, OpenContent } from "../store/node/bucket.ts";
 import type { StoreClient } from "../store/node/store-client.ts";
@@ -28,11 +28,13 @@ export interface S3Request {
 
 export interface S3Response {
   readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names in lower case. A header that is `undefined` is not sent. */
+  readonly headers?: S3ResponseHeaders;
   /** A response without a body has none. The length of open content is in `content-length`. */
   readonly body?: string | Uint8Array | OpenContent;
 }
+
+type S3ResponseHeaders = Readonly<Record<string, string | undefined>>;
 
 export interface S3Service {
   readonly store: Pick<StoreClient, "list" | "find" | "create" | "delete">;
@@ -68,50 +70,37 @@ export type BucketVerbFunction = (
   service: S3Service,
 ) => Promise<S3Response>;
 
-const xmlHeaders = { "content-type": "application/xml" } as const;
+export const xmlHeaders = { "content-type": "application/xml" } as const;
 
-export function emptyResponse(status: number, headers: Record<string, string> = {}): S3Response {
-  return { status, headers };
-}
-
-export function xmlResponse(body: string, headers: Record<string, string> = {}): S3Response {
-  return { status: 200, headers: { ...xmlHeaders, ...headers }, body };
-}
-
-/** Whether the client has caused the error. */
-export function isExpected(error: unknown): boolean {
-  return error instanceof S3Error || error instanceof StoreError || error instanceof URIError;
+/** @param root the name of the root element */
+export function xmlResponse(
+  root: string,
+  content: XmlContent,
+  headers: S3ResponseHeaders = {},
+): S3Response {
+  return { status: 200, headers: { ...xmlHeaders, ...headers }, body: writeXml(root, content) };
 }
 
 /** The response to a request that failed. */
 export function errorResponse(error: unknown): S3Response {
-  const { status, code, text, details } = describeError(error);
-  const content = { Code: code, Message: text, ...details };
+  const { status, code, message, details } = describeError(error);
+  const content = { Code: code, Message: message, ...details };
   return { status, headers: xmlHeaders, body: writeXml("Error", content, { hasNamespace: false }) };
 }
 
-interface ErrorDescription {
-  readonly status: number;
-  readonly code: string;
-  readonly text: string;
-  readonly details?: Readonly<Record<string, string>>;
-}
-
-function describeError(error: unknown): ErrorDescription {
-  if (error instanceof S3Error) {
-    const { status, code, message: text, details } = error;
-    return { status, code, text, details };
-  }
+function describeError(
+  error: unknown,
+): Pick<S3Error, "status" | "message"> & { code: string; details?: S3Error["details"] } {
+  if (error instanceof S3Error) return error;
   // A path, a query or the source of a copy is not UTF-8 in percent-encoding.
-  if (error instanceof URIError) return describeError(new S3Error("InvalidURI"));
-  if (error instanceof StoreError) {
-    const { message: text, status } = error;
-    if (error.lacksSpace) return describeError(new S3Error("InsufficientStorage", text));
-    // The deployed service answers with this code for every problem with the parts of an upload.
-    return { status, code: error.code === 10048 ? "InvalidPart" : error.s3Name, text };
+  if (error instanceof URIError) return new S3Error("InvalidURI");
+  if (!(error instanceof StoreError)) {
+    return new S3Error("InternalError", error instanceof Error ? error.message : undefined);
   }
-  const { status, code, message } = new S3Error("InternalError");
-  return { status, code, text: error instanceof Error ? error.message : message };
+  const { message, status } = error;
+  if (error.lacksSpace) return new S3Error("InsufficientStorage", message);
+  // The deployed service answers with this code for every problem with the parts of an upload.
+  return { status, code: error.code === 10048 ? "InvalidPart" : error.s3Name, message };
 }
 
 /**
@@ -128,6 +117,11 @@ export function parseDocument(text: string, rootName: string): XmlElement {
   }
   if (root?.name !== rootName) throw new S3Error("MalformedXML");
   return root;
+}
+
+/** Parameters that may be in any request: those of a presigned URL, and the AWS SDK's name of the operation. */
+export function isGeneralParameter(name: string): boolean {
+  return /^x-amz-/i.test(name) || name === "x-id";
 }
 
 /** @throws S3Error InvalidArgument */

@@ -2,12 +2,12 @@
  * Copies an object within a bucket or to another bucket. A file whose checksums are known is copied
  * without a read (`Bucket.copy`).
  */
-import { algorithmsOf } from "../../s3/verbs/copy-verbs.ts";
+import { algorithmsOf } from "../../http/headers.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
 import { requireSameKey } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import { decodeObject } from "../../store/core/object.ts";
+import { allChecksums, decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
 import { OpenedContent } from "./opened-content.ts";
@@ -75,7 +75,7 @@ async function store(
   { bucket, key, onlyIf, description }: CopyTarget,
 ): Promise<string | null> {
   const { http, custom, storageClass } = opened.object;
-  const content = await bucket.copy(opened, algorithmsOf(opened.object));
+  const content = await bucket.copy(opened, algorithmsOf(allChecksums(opened.object)));
   return bucket.call({
     method: "put",
     key,

@@ -21,8 +21,8 @@ import type { AbortRule } from "../../store/core/multipart.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
-  emptyResponse,
   parseDocument,
+  xmlHeaders,
   xmlResponse,
   type CorsRule,
   type S3Request,
@@ -40,41 +40,43 @@ export async function readCorsRules(
   return cors === undefined ? settingsOf(bucket.name).cors : (JSON.parse(cors) as CorsRule[]);
 }
 
-export const getBucketCors: BucketVerbFunction = async (_request, bucket, service) => {
-  const rules = await readCorsRules(bucket, service);
-  if (rules.length === 0) throw new S3Error("NoSuchCORSConfiguration");
-  return xmlResponse(writeCorsDocument(rules));
-};
+export const bucketRuleVerbs = {
+  async GetBucketCors(_request, bucket, service) {
+    const rules = await readCorsRules(bucket, service);
+    if (rules.length === 0) throw new S3Error("NoSuchCORSConfiguration");
+    return xmlResponse("CORSConfiguration", corsElements(rules));
+  },
 
-export const putBucketCors: BucketVerbFunction = async ({ body }, bucket) => {
-  const rules = parseCorsDocument(await body.document());
-  await bucket.call({ method: "putSettings", cors: JSON.stringify(rules) });
-  return emptyResponse(200);
-};
+  async PutBucketCors({ body }, bucket) {
+    const rules = parseCorsDocument(await body.document());
+    await bucket.call({ method: "putSettings", cors: JSON.stringify(rules) });
+    return { status: 200 };
+  },
 
-export const deleteBucketCors: BucketVerbFunction = async (_request, bucket, { settingsOf }) => {
-  // An empty list, so that the rules of the configuration do not come back.
-  const isConfigured = settingsOf(bucket.name).cors.length > 0;
-  await bucket.call({ method: "putSettings", cors: isConfigured ? "[]" : null });
-  return emptyResponse(204);
-};
+  async DeleteBucketCors(_request, bucket, { settingsOf }) {
+    // An empty list, so that the rules of the configuration do not come back.
+    const isConfigured = settingsOf(bucket.name).cors.length > 0;
+    await bucket.call({ method: "putSettings", cors: isConfigured ? "[]" : null });
+    return { status: 204 };
+  },
 
-export const getBucketLifecycle: BucketVerbFunction = async (_request, bucket) => {
-  const { lifecycle } = await bucket.call({ method: "getSettings" });
-  if (lifecycle === undefined) throw new S3Error("NoSuchLifecycleConfiguration");
-  return xmlResponse(lifecycle.text);
-};
+  async GetBucketLifecycle(_request, bucket) {
+    const { lifecycle } = await bucket.call({ method: "getSettings" });
+    if (lifecycle === undefined) throw new S3Error("NoSuchLifecycleConfiguration");
+    return { status: 200, headers: xmlHeaders, body: lifecycle.text };
+  },
 
-export const putBucketLifecycle: BucketVerbFunction = async ({ body }, bucket) => {
-  const lifecycle = parseLifecycleDocument(await body.document());
-  await bucket.call({ method: "putSettings", lifecycle });
-  return emptyResponse(200);
-};
+  async PutBucketLifecycle({ body }, bucket) {
+    const lifecycle = parseLifecycleDocument(await body.document());
+    await bucket.call({ method: "putSettings", lifecycle });
+    return { status: 200 };
+  },
 
-export const deleteBucketLifecycle: BucketVerbFunction = async (_request, bucket) => {
-  await bucket.call({ method: "putSettings", lifecycle: null });
-  return emptyResponse(204);
-};
+  async DeleteBucketLifecycle(_request, bucket) {
+    await bucket.call({ method: "putSettings", lifecycle: null });
+    return { status: 204 };
+  },
+} satisfies Record<string, BucketVerbFunction>;
 
 /** AWS's limit. */
 const corsRulesMax = 100;
@@ -83,9 +85,12 @@ const corsMethods = new Set(["GET", "PUT", "POST", "DELETE", "HEAD"]);
 /** @throws S3Error MalformedXML, and InvalidRequest for a method that no rule can have */
 export function parseCorsDocument(document: string): CorsRule[] {
   const root = parseDocument(document, "CORSConfiguration");
-  const rules = childrenOf(root, "CORSRule").map(parseCorsRule);
-  const isValid = rules.length > 0 && rules.length <= corsRulesMax;
-  if (!isValid) throw new S3Error("MalformedXML");
+  return rulesOf(root, "CORSRule", corsRulesMax).map(parseCorsRule);
+}
+
+function rulesOf(root: XmlElement, name: string, max: number): XmlElement[] {
+  const rules = childrenOf(root, name);
+  if (rules.length === 0 || rules.length > max) throw new S3Error("MalformedXML");
   return rules;
 }
 
@@ -125,8 +130,8 @@ function parseCorsRule(element: XmlElement): CorsRule {
   return rule;
 }
 
-export function writeCorsDocument(rules: readonly CorsRule[]): string {
-  return writeXml("CORSConfiguration", {
+export function corsElements(rules: readonly CorsRule[]): XmlElements {
+  return {
     CORSRule: rules.map((rule) => ({
       ID: rule.id,
       AllowedMethod: rule.allowedMethods,
@@ -135,16 +140,16 @@ export function writeCorsDocument(rules: readonly CorsRule[]): string {
       ExposeHeader: rule.exposeHeaders,
       MaxAgeSeconds: rule.maxAgeSeconds,
     })),
-  });
+  };
 }
 
 /** The headers of a response to a page; none when no rule allows the request. */
 export function grantedHeaders(
   rules: readonly CorsRule[],
   { origin, method }: { readonly origin: string; readonly method: string },
-): Record<string, string> {
+): S3Response["headers"] {
   const rule = rules.find((each) => isAllowed(each, origin, method));
-  return rule === undefined ? {} : ruleHeaders(rule, origin);
+  return rule && ruleHeaders(rule, origin);
 }
 
 /** @throws S3Error AccessForbidden when no rule allows the request that the browser asks about */
@@ -179,21 +184,18 @@ export function preflightResponse(
     status: 200,
     headers: {
       ...ruleHeaders(rule, origin),
-      ...(requested.length > 0 && { "access-control-allow-headers": requested.join(", ") }),
-      ...(rule.maxAgeSeconds !== undefined && {
-        "access-control-max-age": String(rule.maxAgeSeconds),
-      }),
+      "access-control-allow-headers": requested.join(", ") || undefined,
+      "access-control-max-age": rule.maxAgeSeconds?.toString(),
     },
   };
 }
 
-function ruleHeaders(rule: CorsRule, origin: string): Record<string, string> {
+function ruleHeaders(rule: CorsRule, origin: string): S3Response["headers"] {
   const isAny = rule.allowedOrigins.includes("*");
-  const exposed = rule.exposeHeaders ?? [];
   return {
     "access-control-allow-origin": isAny ? "*" : origin,
     "access-control-allow-methods": rule.allowedMethods.join(", "),
-    ...(exposed.length > 0 && { "access-control-expose-headers": exposed.join(", ") }),
+    "access-control-expose-headers": rule.exposeHeaders?.join(", ") || undefined,
     vary: "Origin, Access-Control-Request-Headers, Access-Control-Request-Method",
   };
 }
@@ -216,23 +218,21 @@ function matches(pattern: string, text: string): boolean {
   return text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end);
 }
 
-interface LifecycleDocument {
-  /** As GetBucketLifecycleConfiguration returns it. */
-  readonly text: string;
-  readonly abortRules: readonly AbortRule[];
-}
-
 /** AWS's limit. */
 const lifecycleRulesMax = 1000;
 const idCharactersMax = 255;
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
-/** @throws S3Error MalformedXML, and NotImplemented for an action that the deployed service does not have */
-export function parseLifecycleDocument(document: string): LifecycleDocument {
+/**
+ * @returns the text that GetBucketLifecycleConfiguration shows, and the rules that are followed
+ * @throws S3Error MalformedXML, and NotImplemented for an action that the deployed service does not have
+ */
+export function parseLifecycleDocument(document: string): {
+  readonly text: string;
+  readonly abortRules: readonly AbortRule[];
+} {
   const root = parseDocument(document, "LifecycleConfiguration");
-  const rules = childrenOf(root, "Rule");
-  const isValid = rules.length > 0 && rules.length <= lifecycleRulesMax;
-  if (!isValid) throw new S3Error("MalformedXML");
+  const rules = rulesOf(root, "Rule", lifecycleRulesMax);
   const ids = rules.map((rule) => childText(rule, "ID") ?? "").filter((id) => id !== "");
   if (new Set(ids).size < ids.length) {
     throw new S3Error(

@@ -1,6 +1,5 @@
 /** Verbs that copy an object, or a range of it, within the store: CopyObject and UploadPartCopy. */
-import { checksumElements, s3Algorithms } from "../../http/headers.ts";
-import { writeXml } from "../../http/xml.ts";
+import { algorithmsOf, checksumElements } from "../../http/headers.ts";
 import type { S3ChecksumAlgorithm } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
@@ -34,33 +33,72 @@ import {
 import { uploadOf } from "./multipart-verbs.ts";
 import { close, requireKeyOf } from "./object-verbs.ts";
 
-export const copyObject: BucketVerbFunction = async (request, bucket, service) => {
-  const { key, headers } = request;
-  const directive = headers.get("x-amz-metadata-directive") ?? "COPY";
-  if (directive !== "COPY" && directive !== "REPLACE" && directive !== "MERGE") {
-    throw new S3Error("InvalidArgument", `metadata directive ${directive}.`);
-  }
-  const given = parseDescription(headers);
-  // The conditions of the deployed service for the destination, and those of AWS.
-  const onlyIf = parseConditions(headers, "cf-copy-destination-") ?? parseConditions(headers);
-  validateKey(key);
-  const sourceOnlyIf = parseConditions(headers, "x-amz-copy-source-");
-  const source = await openSource(request, service, { onlyIf: sourceOnlyIf });
-  const { object: copied } = source;
-  const content = await copyContent(source, bucket, algorithmsOf(copied));
-  const description = describeCopy(directive, copied, given);
-  const stored = await bucket.call({ method: "put", key, ...description, content, onlyIf });
-  if (stored === null) throw new S3Error("PreconditionFailed");
-  const object = decodeObject(key, stored);
-  return xmlResponse(
-    writeXml("CopyObjectResult", {
-      ETag: `"${object.etag}"`,
-      LastModified: new Date(object.uploaded).toISOString(),
-      ...checksumElements(allChecksums(object)),
-    }),
-    customerKeyHeaders(object),
-  );
-};
+export const copyVerbs = {
+  async CopyObject(request, bucket, service) {
+    const { key, headers } = request;
+    const directive = headers.get("x-amz-metadata-directive") ?? "COPY";
+    if (directive !== "COPY" && directive !== "REPLACE" && directive !== "MERGE") {
+      throw new S3Error("InvalidArgument", `metadata directive ${directive}.`);
+    }
+    const given = parseDescription(headers);
+    // The conditions of the deployed service for the destination, and those of AWS.
+    const onlyIf = parseConditions(headers, "cf-copy-destination-") ?? parseConditions(headers);
+    validateKey(key);
+    const sourceOnlyIf = parseConditions(headers, "x-amz-copy-source-");
+    const source = await openSource(request, service, { onlyIf: sourceOnlyIf });
+    const { object: copied } = source;
+    const content = await copyContent(source, bucket, algorithmsOf(allChecksums(copied)));
+    const description = describeCopy(directive, copied, given);
+    const stored = await bucket.call({ method: "put", key, ...description, content, onlyIf });
+    if (stored === null) throw new S3Error("PreconditionFailed");
+    const object = decodeObject(key, stored);
+    return xmlResponse(
+      "CopyObjectResult",
+      {
+        ETag: `"${object.etag}"`,
+        LastModified: new Date(object.uploaded).toISOString(),
+        ...checksumElements(allChecksums(object)),
+      },
+      customerKeyHeaders(object),
+    );
+  },
+
+  async UploadPartCopy(request, bucket, service) {
+    const { headers } = request;
+    const partNumber = parsePartNumber(request.parameters);
+    const header = headers.get("x-amz-copy-source-range");
+    const range = header === undefined ? undefined : parseCopyRange(header);
+    const customerKey = parseCustomerKey(headers);
+    const reference = uploadOf(request);
+    const { upload } = await bucket.call({
+      method: "listParts",
+      ...reference,
+      afterPartNumber: 0,
+      limit: 1,
+    });
+    const { checksumAlgorithm } = upload;
+    const source = await openSource(request, service, { range });
+    const algorithms = checksumAlgorithm === undefined ? [] : [checksumAlgorithm];
+    const content = await copyContent(source, bucket, algorithms);
+    const { etag } = await bucket.call({
+      method: "uploadPart",
+      ...reference,
+      partNumber,
+      content,
+      ...customerKey,
+    });
+    return xmlResponse(
+      "CopyPartResult",
+      {
+        ETag: `"${etag}"`,
+        // The part was stored in this second; the operation does not say when.
+        LastModified: new Date().toISOString(),
+        ...checksumElements(content.checksums),
+      },
+      customerKeyHeaders(customerKey),
+    );
+  },
+} satisfies Record<string, BucketVerbFunction>;
 
 /** The storage class is never that of the source: a copy is a new object. */
 function describeCopy(
@@ -76,41 +114,6 @@ function describeCopy(
     custom: { ...source.custom, ...(isMerge && given.custom) },
   };
 }
-
-export const uploadPartCopy: BucketVerbFunction = async (request, bucket, service) => {
-  const { headers } = request;
-  const partNumber = parsePartNumber(request.parameters);
-  const header = headers.get("x-amz-copy-source-range");
-  const range = header === undefined ? undefined : parseCopyRange(header);
-  const customerKey = parseCustomerKey(headers);
-  const reference = uploadOf(request);
-  const { upload } = await bucket.call({
-    method: "listParts",
-    ...reference,
-    afterPartNumber: 0,
-    limit: 1,
-  });
-  const { checksumAlgorithm } = upload;
-  const source = await openSource(request, service, { range });
-  const algorithms = checksumAlgorithm === undefined ? [] : [checksumAlgorithm];
-  const content = await copyContent(source, bucket, algorithms);
-  const { etag } = await bucket.call({
-    method: "uploadPart",
-    ...reference,
-    partNumber,
-    content,
-    ...customerKey,
-  });
-  return xmlResponse(
-    writeXml("CopyPartResult", {
-      ETag: `"${etag}"`,
-      // The part was stored in this second; the operation does not say when.
-      LastModified: new Date().toISOString(),
-      ...checksumElements(content.checksums),
-    }),
-    customerKeyHeaders(customerKey),
-  );
-};
 
 /** @throws S3Error when there is no such object, or when its conditions do not hold */
 async function openSource(
@@ -152,10 +155,4 @@ async function copyContent(
   } finally {
     close(source);
   }
-}
-
-/** A copy of an object has checksums of the same kinds as its source, of its whole content. */
-export function algorithmsOf(object: DescribedObject): S3ChecksumAlgorithm[] {
-  const checksums = allChecksums(object);
-  return s3Algorithms.filter((algorithm) => checksums[algorithm] !== undefined);
 }

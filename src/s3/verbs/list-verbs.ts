@@ -1,7 +1,7 @@
 /** ListObjects in both versions, and ListObjectVersions: pages of a bucket in the order of the keys. */
-import { checksumTypeName, s3Algorithms, typeOf } from "../../http/headers.ts";
+import { algorithmsOf, checksumTypeOf } from "../../http/headers.ts";
 import { encodeComponent } from "../../http/uri.ts";
-import { writeXml, type XmlElements } from "../../http/xml.ts";
+import type { XmlElements } from "../../http/xml.ts";
 import { decodeCursor, encodeCursor } from "../../store/core/list-page.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { compareKeys } from "../../store/core/key.ts";
@@ -13,101 +13,111 @@ import { S3Error } from "../s3-errors.ts";
 import { owner, xmlResponse, type S3Request, type BucketVerbFunction } from "../s3-message.ts";
 import { storageClassName } from "../object-headers.ts";
 
-export const listObjects: BucketVerbFunction = async (request, bucket) => {
-  const { parameters } = request;
-  const marker = parameters.get("marker") ?? "";
-  const options = parseOptions(parameters);
-  const page = await readPage(bucket, options, markerPosition(marker, options));
-  const { encode } = options;
-  return xmlResponse(
-    writeXml("ListBucketResult", {
+export const listVerbs = {
+  async ListObjects(request, bucket) {
+    const marker = request.parameters.get("marker") ?? "";
+    const { objects, last, elements, encode } = await readPage(request, bucket, marker);
+    return xmlResponse("ListBucketResult", {
       Name: request.bucketName,
-      Contents: page.objects.map((object) => objectElements(object, encode, true)),
-      ...commonElements(options, page),
+      Contents: objects.map((object) => objectElements(object, encode, true)),
+      ...elements,
       Marker: encode(marker),
-      NextMarker: page.isTruncated && page.last !== undefined ? encode(page.last) : undefined,
-    }),
-  );
-};
+      NextMarker: last && encode(last),
+    });
+  },
 
-export const listObjectsV2: BucketVerbFunction = async (request, bucket) => {
-  const { parameters } = request;
-  const token = parameters.get("continuation-token");
-  const startAfter = parameters.get("start-after");
-  const options = parseOptions(parameters);
-  const page = await readPage(bucket, options, {
-    ...markerPosition(startAfter ?? "", options),
-    // An empty token is the start, as for the binding.
-    ...(token && { cursor: token }),
-  });
-  const { encode } = options;
-  const withOwner = parameters.get("fetch-owner") === "true";
-  return xmlResponse(
-    writeXml("ListBucketResult", {
+  async ListObjectsV2(request, bucket) {
+    const { parameters } = request;
+    const token = parameters.get("continuation-token");
+    const startAfter = parameters.get("start-after");
+    const page = await readPage(request, bucket, startAfter ?? "", token);
+    const withOwner = parameters.get("fetch-owner") === "true";
+    return xmlResponse("ListBucketResult", {
       Name: request.bucketName,
-      Contents: page.objects.map((object) => objectElements(object, encode, withOwner)),
-      ...commonElements(options, page),
-      StartAfter: startAfter === undefined ? undefined : encode(startAfter),
+      Contents: page.objects.map((object) => objectElements(object, page.encode, withOwner)),
+      ...page.elements,
+      StartAfter: startAfter && page.encode(startAfter),
       ContinuationToken: token,
-      NextContinuationToken: page.isTruncated ? page.cursor : undefined,
+      NextContinuationToken: page.cursor,
       KeyCount: page.objects.length + page.prefixes.length,
-    }),
-  );
-};
+    });
+  },
 
-/** Every object has one version. Deviation: the deployed service does not implement this. */
-export const listObjectVersions: BucketVerbFunction = async (request, bucket) => {
-  const { parameters } = request;
-  const marker = parameters.get("key-marker") ?? "";
-  const options = parseOptions(parameters);
-  const page = await readPage(bucket, options, markerPosition(marker, options));
-  const { encode } = options;
-  const next = page.isTruncated ? page.last : undefined;
-  return xmlResponse(
-    writeXml("ListVersionsResult", {
+  /** Every object has one version. Deviation: the deployed service does not implement this. */
+  async ListObjectVersions(request, bucket) {
+    const marker = request.parameters.get("key-marker") ?? "";
+    const { objects, last, elements, encode } = await readPage(request, bucket, marker);
+    return xmlResponse("ListVersionsResult", {
       Name: request.bucketName,
-      Version: page.objects.map((object) => ({
+      Version: objects.map((object) => ({
         ...objectElements(object, encode, true),
         VersionId: "null",
         IsLatest: true,
       })),
-      ...commonElements(options, page),
+      ...elements,
       KeyMarker: encode(marker),
-      VersionIdMarker: parameters.get("version-id-marker") ?? "",
-      NextKeyMarker: next === undefined ? undefined : encode(next),
-      NextVersionIdMarker: next === undefined ? undefined : "null",
-    }),
-  );
-};
+      VersionIdMarker: request.parameters.get("version-id-marker") ?? "",
+      NextKeyMarker: last && encode(last),
+      NextVersionIdMarker: last && "null",
+    });
+  },
+} satisfies Record<string, BucketVerbFunction>;
 
 type Encode = (text: string) => string;
 
-interface ListOptions {
-  readonly prefix: string;
-  readonly delimiter: string;
-  /** As the client has written it, for the answer; the page has at most `listLimitMax` items. */
-  readonly maxKeys: number;
-  readonly encodingType: string | undefined;
-  readonly encode: Encode;
-}
-
-interface Page {
+/** @param token of the page before; an empty token is the start, as for the binding */
+async function readPage(
+  { parameters }: S3Request,
+  bucket: Bucket,
+  marker: string,
+  token?: string,
+): Promise<{
   readonly objects: readonly ObjectRecord[];
   readonly prefixes: readonly string[];
-  readonly isTruncated: boolean;
+  /** Where the next page begins; `undefined` when no page follows. */
   readonly cursor?: string;
-  /** The last key or prefix of the page. */
-  readonly last: string | undefined;
-}
-
-function parseOptions(parameters: S3Request["parameters"]): ListOptions {
+  /** The last key or prefix of a page that is followed by another. */
+  readonly last?: string;
+  /** The elements that all lists have. */
+  readonly elements: XmlElements;
+  readonly encode: Encode;
+}> {
+  const prefix = parameters.get("prefix") ?? "";
+  const delimiter = parameters.get("delimiter") ?? "";
+  const maxKeys = parseMaxKeys(parameters.get("max-keys"));
   const encodingType = parameters.get("encoding-type");
+  const encode = encoderOf(encodingType);
+  if (token) validateToken(token);
+  const found = await bucket.call({
+    method: "list",
+    prefix,
+    delimiter,
+    ...markerPosition(marker, prefix, delimiter),
+    ...(token && { cursor: token }),
+    // A page of 0 items says whether there are any.
+    limit: Math.min(Math.max(maxKeys, 1), listLimitMax),
+    includeHttp: false,
+    includeCustom: false,
+  });
+  const decoded = decodeObjects(found.objectsJson, { http: false, custom: false });
+  const isEmpty = maxKeys === 0;
+  const [objects, prefixes] = isEmpty ? [[], []] : [decoded, found.prefixes];
+  const cursor = isEmpty ? undefined : found.cursor;
+  const hasItems = decoded.length > 0 || found.prefixes.length > 0;
   return {
-    prefix: parameters.get("prefix") ?? "",
-    delimiter: parameters.get("delimiter") ?? "",
-    maxKeys: parseMaxKeys(parameters.get("max-keys")),
-    encodingType,
-    encode: encoderOf(encodingType),
+    objects,
+    prefixes,
+    cursor,
+    last: cursor && laterKey(objects.at(-1)?.key, prefixes.at(-1)),
+    elements: {
+      IsTruncated: isEmpty ? hasItems : cursor !== undefined,
+      CommonPrefixes: prefixes.map((each) => ({ Prefix: encode(each) })),
+      Prefix: encode(prefix),
+      Delimiter: delimiter === "" ? undefined : encode(delimiter),
+      MaxKeys: maxKeys,
+      EncodingType: encodingType || undefined,
+    },
+    encode,
   };
 }
 
@@ -135,7 +145,8 @@ function parseMaxKeys(text: string | undefined): number {
  */
 function markerPosition(
   marker: string,
-  { prefix, delimiter }: ListOptions,
+  prefix: string,
+  delimiter: string,
 ): Pick<ListRequest, "startAfter" | "cursor"> {
   if (marker === "") return {};
   const isPrefix =
@@ -147,40 +158,10 @@ function markerPosition(
     : { startAfter: marker };
 }
 
-async function readPage(
-  bucket: Bucket,
-  { prefix, delimiter, maxKeys }: ListOptions,
-  position: Pick<ListRequest, "startAfter" | "cursor">,
-): Promise<Page> {
-  validateCursor(position.cursor);
-  const { objectsJson, prefixes, cursor } = await bucket.call({
-    method: "list",
-    prefix,
-    delimiter,
-    ...position,
-    // A page of 0 items says whether there are any.
-    limit: Math.min(Math.max(maxKeys, 1), listLimitMax),
-    includeHttp: false,
-    includeCustom: false,
-  });
-  const objects = decodeObjects(objectsJson, { http: false, custom: false });
-  if (maxKeys === 0) {
-    const isTruncated = objects.length > 0 || prefixes.length > 0;
-    return { objects: [], prefixes: [], isTruncated, last: undefined };
-  }
-  return {
-    objects,
-    prefixes,
-    isTruncated: cursor !== undefined,
-    cursor,
-    last: laterKey(objects.at(-1)?.key, prefixes.at(-1)),
-  };
-}
-
 /** @throws S3Error InvalidArgument for a token that no page had */
-function validateCursor(cursor: string | undefined): void {
+function validateToken(token: string): void {
   try {
-    if (cursor !== undefined) decodeCursor(cursor);
+    decodeCursor(token);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     throw new S3Error("InvalidArgument", "The continuation token provided is incorrect");
@@ -194,29 +175,14 @@ function laterKey(key: string | undefined, prefix: string | undefined): string |
 
 function objectElements(object: ObjectRecord, encode: Encode, withOwner: boolean): XmlElements {
   const checksums = allChecksums(object);
-  const algorithms = s3Algorithms.filter((algorithm) => checksums[algorithm] !== undefined);
   return {
     Key: encode(object.key),
     LastModified: new Date(object.uploaded).toISOString(),
     ETag: `"${object.etag}"`,
-    ChecksumAlgorithm: algorithms.map((algorithm) => algorithm.toUpperCase()),
-    ChecksumType: algorithms.length === 0 ? undefined : checksumTypeName(typeOf(checksums)),
+    ChecksumAlgorithm: algorithmsOf(checksums).map((algorithm) => algorithm.toUpperCase()),
+    ChecksumType: checksumTypeOf(checksums),
     Size: object.size,
     Owner: withOwner ? owner : undefined,
     StorageClass: storageClassName(object.storageClass),
-  };
-}
-
-function commonElements(
-  { prefix, delimiter, maxKeys, encodingType, encode }: ListOptions,
-  { prefixes, isTruncated }: Page,
-): XmlElements {
-  return {
-    IsTruncated: isTruncated,
-    CommonPrefixes: prefixes.map((each) => ({ Prefix: encode(each) })),
-    Prefix: encode(prefix),
-    Delimiter: delimiter === "" ? undefined : encode(delimiter),
-    MaxKeys: maxKeys,
-    EncodingType: encodingType || undefined,
   };
 }

@@ -4,17 +4,11 @@ import {
   checksumHeaders,
   checksumsInElement,
   checksumTypeName,
+  checksumTypeOf,
   s3Algorithms,
-  typeOf,
 } from "../../http/headers.ts";
 import { encodeComponent } from "../../http/uri.ts";
-import {
-  childrenOf,
-  childText,
-  writeXml,
-  type XmlElement,
-  type XmlElements,
-} from "../../http/xml.ts";
+import { childrenOf, childText, type XmlElement, type XmlElements } from "../../http/xml.ts";
 import {
   type Checksums,
   type ChecksumType,
@@ -30,7 +24,6 @@ import { parseChecksumHeader, receiveContent } from "../request-body.ts";
 import { parseConditions, parsePartNumber } from "../condition-headers.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
-  emptyResponse,
   owner,
   parseDocument,
   wholeParameter,
@@ -51,34 +44,146 @@ export function uploadOf({ key, parameters }: S3Request): { key: string; uploadI
   return { key, uploadId: parameters.get("uploadId") as string };
 }
 
-export const createMultipartUpload: BucketVerbFunction = async (
-  { bucketName, key, headers },
-  bucket,
-) => {
-  const checksum = parseUploadChecksum(headers);
-  const description = parseDescription(headers);
-  const { uploadId } = await bucket.call({
-    method: "createUpload",
-    key,
-    ...description,
-    ...checksum,
-  });
-  const { checksumAlgorithm, checksumType } = checksum;
-  return xmlResponse(
-    writeXml("InitiateMultipartUploadResult", {
+export const multipartVerbs = {
+  async CreateMultipartUpload({ bucketName, key, headers }, bucket) {
+    const checksum = parseUploadChecksum(headers);
+    const description = parseDescription(headers);
+    const upload = { method: "createUpload", key, ...description, ...checksum } as const;
+    const { uploadId } = await bucket.call(upload);
+    const { checksumAlgorithm, checksumType } = checksum;
+    return xmlResponse(
+      "InitiateMultipartUploadResult",
+      { Bucket: bucketName, Key: key, UploadId: uploadId },
+      {
+        ...customerKeyHeaders(description),
+        "x-amz-checksum-algorithm": checksumAlgorithm?.toUpperCase(),
+        "x-amz-checksum-type": checksumType && checksumTypeName(checksumType),
+      },
+    );
+  },
+
+  async UploadPart(request, bucket) {
+    const partNumber = parsePartNumber(request.parameters);
+    const customerKey = parseCustomerKey(request.headers);
+    const received = await receiveContent(bucket, request.body);
+    const { etag } = await bucket.call({
+      method: "uploadPart",
+      ...uploadOf(request),
+      partNumber,
+      ...received,
+      ...customerKey,
+    });
+    return {
+      status: 200,
+      headers: {
+        etag: `"${etag}"`,
+        ...checksumHeaders(received.content.checksums),
+        "x-amz-checksum-type": undefined,
+        ...customerKeyHeaders(customerKey),
+      },
+    };
+  },
+
+  async CompleteMultipartUpload(request, bucket) {
+    const { bucketName, key, headers, body, bucketUrl } = request;
+    const onlyIf = parseConditions(headers);
+    const checksum = parseChecksumHeader(headers);
+    const objectSize = parseObjectSize(headers.get("x-amz-mp-object-size"));
+    const document = parseDocument(await body.document("object"), "CompleteMultipartUpload");
+    const parts = childrenOf(document, "Part").map(parsePart);
+    if (parts.length === 0) throw new S3Error("MalformedXML");
+    const stored = await bucket.call({
+      method: "completeUpload",
+      ...uploadOf(request),
+      parts,
+      onlyIf,
+      objectSize,
+      checksum,
+    });
+    const object = decodeObject(key, stored);
+    const checksums = allChecksums(object);
+    return xmlResponse("CompleteMultipartUploadResult", {
+      Location: `${bucketUrl}/${encodeComponent(key)}`,
       Bucket: bucketName,
       Key: key,
-      UploadId: uploadId,
-    }),
-    {
-      ...customerKeyHeaders(description),
-      ...(checksumAlgorithm !== undefined && {
-        "x-amz-checksum-algorithm": checksumAlgorithm.toUpperCase(),
-      }),
-      ...(checksumType !== undefined && { "x-amz-checksum-type": checksumTypeName(checksumType) }),
-    },
-  );
-};
+      ETag: `"${object.etag}"`,
+      ...checksumElements(checksums),
+      ChecksumType: checksumTypeOf(checksums),
+    });
+  },
+
+  async AbortMultipartUpload(request, bucket) {
+    await bucket.call({ method: "abortUpload", ...uploadOf(request) });
+    return { status: 204 };
+  },
+
+  async ListParts(request, bucket) {
+    const maxParts = wholeParameter(request, "max-parts", listLimitMax);
+    const afterPartNumber = wholeParameter(request, "part-number-marker", partNumberMax, 0);
+    const reference = uploadOf(request);
+    const { parts, truncated, upload } = await bucket.call({
+      method: "listParts",
+      ...reference,
+      afterPartNumber,
+      limit: Math.max(maxParts, 1),
+    });
+    return xmlResponse("ListPartsResult", {
+      Bucket: request.bucketName,
+      Key: request.key,
+      UploadId: reference.uploadId,
+      PartNumberMarker: afterPartNumber,
+      NextPartNumberMarker: parts.at(-1)?.partNumber,
+      MaxParts: maxParts,
+      IsTruncated: truncated,
+      Part: parts.map((part) => ({
+        PartNumber: part.partNumber,
+        LastModified: new Date(part.uploaded).toISOString(),
+        ETag: `"${part.etag}"`,
+        Size: part.size,
+        ...checksumElements(part.checksums),
+      })),
+      ...uploadElements(upload),
+    });
+  },
+
+  async ListMultipartUploads(request, bucket) {
+    const { parameters } = request;
+    const prefix = parameters.get("prefix") ?? "";
+    const delimiter = parameters.get("delimiter") ?? "";
+    const keyMarker = parameters.get("key-marker") ?? "";
+    const uploadIdMarker = parameters.get("upload-id-marker") ?? "";
+    const encodingType = parameters.get("encoding-type");
+    const encode = encoderOf(encodingType);
+    const maxUploads = wholeParameter(request, "max-uploads", listLimitMax);
+    const page = await bucket.call({
+      method: "listUploads",
+      prefix,
+      delimiter: delimiter || undefined,
+      after:
+        keyMarker === "" ? undefined : { key: keyMarker, uploadId: uploadIdMarker || undefined },
+      limit: Math.max(maxUploads, 1),
+    });
+    return xmlResponse("ListMultipartUploadsResult", {
+      Bucket: request.bucketName,
+      KeyMarker: encode(keyMarker),
+      UploadIdMarker: uploadIdMarker,
+      NextKeyMarker: page.next && encode(page.next.key),
+      NextUploadIdMarker: page.next?.uploadId,
+      Prefix: encode(prefix),
+      Delimiter: delimiter === "" ? undefined : encode(delimiter),
+      MaxUploads: maxUploads,
+      IsTruncated: page.truncated,
+      EncodingType: encodingType,
+      Upload: page.uploads.map((upload) => ({
+        Key: encode(upload.key),
+        UploadId: upload.uploadId,
+        Initiated: new Date(upload.created).toISOString(),
+        ...uploadElements(upload),
+      })),
+      CommonPrefixes: page.prefixes.map((each) => ({ Prefix: encode(each) })),
+    });
+  },
+} satisfies Record<string, BucketVerbFunction>;
 
 const checksumTypes: readonly ChecksumType[] = ["composite", "full object"];
 
@@ -105,53 +210,6 @@ export function parseUploadChecksum(headers: S3Request["headers"]): UploadChecks
   return resolveUploadChecksum({ checksumAlgorithm, checksumType });
 }
 
-export const uploadPart: BucketVerbFunction = async (request, bucket) => {
-  const partNumber = parsePartNumber(request.parameters);
-  const customerKey = parseCustomerKey(request.headers);
-  const received = await receiveContent(bucket, request.body);
-  const { etag } = await bucket.call({
-    method: "uploadPart",
-    ...uploadOf(request),
-    partNumber,
-    ...received,
-    ...customerKey,
-  });
-  const { "x-amz-checksum-type": _type, ...headers } = checksumHeaders(received.content.checksums);
-  return emptyResponse(200, { etag: `"${etag}"`, ...headers, ...customerKeyHeaders(customerKey) });
-};
-
-export const completeMultipartUpload: BucketVerbFunction = async (request, bucket) => {
-  const { bucketName, key, headers, body, bucketUrl } = request;
-  const onlyIf = parseConditions(headers);
-  const checksum = parseChecksumHeader(headers);
-  const objectSize = parseObjectSize(headers.get("x-amz-mp-object-size"));
-  const document = parseDocument(await body.document("object"), "CompleteMultipartUpload");
-  const parts = childrenOf(document, "Part").map(parsePart);
-  if (parts.length === 0) throw new S3Error("MalformedXML");
-  const stored = await bucket.call({
-    method: "completeUpload",
-    ...uploadOf(request),
-    parts,
-    onlyIf,
-    objectSize,
-    checksum,
-  });
-  const object = decodeObject(key, stored);
-  const checksums = allChecksums(object);
-  const elements = checksumElements(checksums);
-  const hasChecksums = Object.keys(elements).length > 0;
-  return xmlResponse(
-    writeXml("CompleteMultipartUploadResult", {
-      Location: `${bucketUrl}/${encodeComponent(key)}`,
-      Bucket: bucketName,
-      Key: key,
-      ETag: `"${object.etag}"`,
-      ...elements,
-      ChecksumType: hasChecksums ? checksumTypeName(typeOf(checksums)) : undefined,
-    }),
-  );
-};
-
 function parseObjectSize(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
@@ -175,81 +233,6 @@ function parseChecksums(element: XmlElement): Checksums | undefined {
   if (given.some(({ hex }) => hex === null)) throw new S3Error("MalformedXML");
   return Object.fromEntries(given.map(({ algorithm, hex }) => [algorithm, hex]));
 }
-
-export const abortMultipartUpload: BucketVerbFunction = async (request, bucket) => {
-  await bucket.call({ method: "abortUpload", ...uploadOf(request) });
-  return emptyResponse(204);
-};
-
-export const listParts: BucketVerbFunction = async (request, bucket) => {
-  const maxParts = wholeParameter(request, "max-parts", listLimitMax);
-  const afterPartNumber = wholeParameter(request, "part-number-marker", partNumberMax, 0);
-  const reference = uploadOf(request);
-  const { parts, truncated, upload } = await bucket.call({
-    method: "listParts",
-    ...reference,
-    afterPartNumber,
-    limit: Math.max(maxParts, 1),
-  });
-  return xmlResponse(
-    writeXml("ListPartsResult", {
-      Bucket: request.bucketName,
-      Key: request.key,
-      UploadId: reference.uploadId,
-      PartNumberMarker: afterPartNumber,
-      NextPartNumberMarker: parts.at(-1)?.partNumber,
-      MaxParts: maxParts,
-      IsTruncated: truncated,
-      Part: parts.map((part) => ({
-        PartNumber: part.partNumber,
-        LastModified: new Date(part.uploaded).toISOString(),
-        ETag: `"${part.etag}"`,
-        Size: part.size,
-        ...checksumElements(part.checksums),
-      })),
-      ...uploadElements(upload),
-    }),
-  );
-};
-
-export const listMultipartUploads: BucketVerbFunction = async (request, bucket) => {
-  const { parameters } = request;
-  const prefix = parameters.get("prefix") ?? "";
-  const delimiter = parameters.get("delimiter") ?? "";
-  const keyMarker = parameters.get("key-marker") ?? "";
-  const uploadIdMarker = parameters.get("upload-id-marker") ?? "";
-  const encodingType = parameters.get("encoding-type");
-  const encode = encoderOf(encodingType);
-  const maxUploads = wholeParameter(request, "max-uploads", listLimitMax);
-  const page = await bucket.call({
-    method: "listUploads",
-    prefix,
-    delimiter: delimiter || undefined,
-    after: keyMarker === "" ? undefined : { key: keyMarker, uploadId: uploadIdMarker || undefined },
-    limit: Math.max(maxUploads, 1),
-  });
-  return xmlResponse(
-    writeXml("ListMultipartUploadsResult", {
-      Bucket: request.bucketName,
-      KeyMarker: encode(keyMarker),
-      UploadIdMarker: uploadIdMarker,
-      NextKeyMarker: page.next && encode(page.next.key),
-      NextUploadIdMarker: page.next?.uploadId,
-      Prefix: encode(prefix),
-      Delimiter: delimiter === "" ? undefined : encode(delimiter),
-      MaxUploads: maxUploads,
-      IsTruncated: page.truncated,
-      EncodingType: encodingType,
-      Upload: page.uploads.map((upload) => ({
-        Key: encode(upload.key),
-        UploadId: upload.uploadId,
-        Initiated: new Date(upload.created).toISOString(),
-        ...uploadElements(upload),
-      })),
-      CommonPrefixes: page.prefixes.map((each) => ({ Prefix: encode(each) })),
-    }),
-  );
-};
 
 function uploadElements(
   upload: UploadChecksum & { readonly storageClass: StorageClass },

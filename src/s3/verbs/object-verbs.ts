@@ -1,12 +1,6 @@
 /** Verbs about one object, and DeleteObjects. */
 import { checksumHeaders } from "../../http/headers.ts";
-import {
-  childrenOf,
-  childText,
-  writeXml,
-  type XmlElement,
-  type XmlElements,
-} from "../../http/xml.ts";
+import { childrenOf, childText, type XmlElement, type XmlElements } from "../../http/xml.ts";
 import { resolveRange } from "../../store/core/byte-range.ts";
 import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
 import { requireSameKey, type KeyHolder, validateMetadata } from "../../store/core/metadata.ts";
@@ -26,7 +20,6 @@ import {
 } from "../condition-headers.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
-  emptyResponse,
   parseDocument,
   xmlResponse,
   type S3Request,
@@ -41,42 +34,93 @@ import {
   type ShownObject,
 } from "../object-headers.ts";
 
-export const putObject: BucketVerbFunction = async (request, bucket) => {
-  const { key, headers, body } = request;
-  const description = parseDescription(headers);
-  const onlyIf = parseConditions(headers);
-  // All that is known is checked before the body is read.
-  validateKey(key);
-  validateMetadata(description.http, description.custom);
-  const received = await receiveContent(bucket, body);
-  const stored = await bucket.call({ method: "put", key, ...description, ...received, onlyIf });
-  if (stored === null) throw new S3Error("PreconditionFailed");
-  const object = decodeObject(key, stored);
-  return emptyResponse(200, {
-    etag: `"${object.etag}"`,
-    ...checksumHeaders(allChecksums(object)),
-    ...customerKeyHeaders(object),
-  });
-};
+export const objectVerbs = {
+  async PutObject(request, bucket) {
+    const { key, headers, body } = request;
+    const description = parseDescription(headers);
+    const onlyIf = parseConditions(headers);
+    // All that is known is checked before the body is read.
+    validateKey(key);
+    validateMetadata(description.http, description.custom);
+    const received = await receiveContent(bucket, body);
+    const stored = await bucket.call({ method: "put", key, ...description, ...received, onlyIf });
+    if (stored === null) throw new S3Error("PreconditionFailed");
+    const object = decodeObject(key, stored);
+    return {
+      status: 200,
+      headers: {
+        etag: `"${object.etag}"`,
+        ...checksumHeaders(allChecksums(object)),
+        ...customerKeyHeaders(object),
+      },
+    };
+  },
 
-export const getObject: BucketVerbFunction = async (request, bucket) => {
-  const { key, headers, parameters } = request;
-  requireOnlyVersion(parameters.get("versionId"));
-  const onlyIf = parseConditions(headers);
-  const partNumber = requestedPart(request);
-  const customerKey = parseCustomerKey(headers);
-  const ranged = await openRange(request, bucket, onlyIf);
-  const opened = ranged ?? (await bucket.get({ key, onlyIf, partNumber }));
-  if (opened === null) throw new S3Error("NoSuchKey");
-  requireKeyOf(opened, customerKey);
-  if (opened.status === "found") {
-    const isPartial = ranged !== null || partNumber !== undefined;
-    return { ...objectResponse(request, { ...opened, isPartial }), body: opened.content };
-  }
-  // Only a read with conditions fails in this way.
-  if (failedStatus(onlyIf ?? {}, opened.object) === 412) throw new S3Error("PreconditionFailed");
-  return notModified(opened.object);
-};
+  async GetObject(request, bucket) {
+    const { key, headers, parameters } = request;
+    requireOnlyVersion(parameters.get("versionId"));
+    const onlyIf = parseConditions(headers);
+    const partNumber = requestedPart(request);
+    const customerKey = parseCustomerKey(headers);
+    const ranged = await openRange(request, bucket, onlyIf);
+    const opened = ranged ?? (await bucket.get({ key, onlyIf, partNumber }));
+    if (opened === null) throw new S3Error("NoSuchKey");
+    requireKeyOf(opened, customerKey);
+    if (opened.status === "found") {
+      const isPartial = ranged !== null || partNumber !== undefined;
+      return { ...objectResponse(request, { ...opened, isPartial }), body: opened.content };
+    }
+    // Only a read with conditions fails in this way.
+    if (failedStatus(onlyIf ?? {}, opened.object) === 412) throw new S3Error("PreconditionFailed");
+    return notModified(opened.object);
+  },
+
+  async HeadObject(request, bucket) {
+    requireOnlyVersion(request.parameters.get("versionId"));
+    const customerKey = parseCustomerKey(request.headers);
+    const found = await findObject(request, bucket);
+    if (found === null) throw new S3Error("NoSuchKey");
+    requireSameKey(found.object, customerKey.ssecKeyMd5);
+    const onlyIf = parseConditions(request.headers);
+    if (onlyIf === undefined || conditionHolds(onlyIf, found.object)) {
+      return objectResponse(request, found);
+    }
+    if (failedStatus(onlyIf, found.object) === 412) throw new S3Error("PreconditionFailed");
+    return notModified(found.object);
+  },
+
+  async DeleteObject(request, bucket) {
+    requireOnlyVersion(request.parameters.get("versionId"));
+    const onlyIf = parseConditions(request.headers);
+    await bucket.call({ method: "delete", keys: [request.key], onlyIf });
+    return { status: 204 };
+  },
+
+  async DeleteObjects({ body }, bucket) {
+    const objects = parseNamedObjects(parseDocument(await body.document(), "Delete"));
+    const errors = new Map<NamedObject, XmlElements>();
+    const plain: NamedObject[] = [];
+    for (const object of objects) {
+      try {
+        requireOnlyVersion(object.versionId);
+        validateKey(object.key);
+        if (object.etag === null) plain.push(object);
+        else await deleteWithTag(bucket, object.key, object.etag);
+      } catch (error) {
+        errors.set(object, errorElements(object, error));
+      }
+    }
+    if (plain.length > 0)
+      await bucket.call({ method: "delete", keys: plain.map(({ key }) => key) });
+    // The deployed service lists what it has deleted even if the client has asked for silence.
+    return xmlResponse("DeleteResult", {
+      Deleted: objects
+        .filter((object) => !errors.has(object))
+        .map(({ key, versionId }) => ({ Key: key, VersionId: versionId })),
+      Error: [...errors.values()],
+    });
+  },
+} satisfies Record<string, BucketVerbFunction>;
 
 /**
  * Opens the range of the request. The bucket decides about `If-Range` when it reads the object, so the
@@ -132,20 +176,6 @@ function requestedPart({ headers, parameters }: S3Request): number | undefined {
   return parsePartNumber(parameters);
 }
 
-export const headObject: BucketVerbFunction = async (request, bucket) => {
-  requireOnlyVersion(request.parameters.get("versionId"));
-  const customerKey = parseCustomerKey(request.headers);
-  const found = await findObject(request, bucket);
-  if (found === null) throw new S3Error("NoSuchKey");
-  requireSameKey(found.object, customerKey.ssecKeyMd5);
-  const onlyIf = parseConditions(request.headers);
-  if (onlyIf === undefined || conditionHolds(onlyIf, found.object)) {
-    return objectResponse(request, found);
-  }
-  if (failedStatus(onlyIf, found.object) === 412) throw new S3Error("PreconditionFailed");
-  return notModified(found.object);
-};
-
 async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObject | null> {
   const { key, headers } = request;
   const partNumber = requestedPart(request);
@@ -164,45 +194,12 @@ async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObje
   return { object, range: resolveRange(range, object.size), isPartial: range !== undefined };
 }
 
-export const deleteObject: BucketVerbFunction = async (request, bucket) => {
-  requireOnlyVersion(request.parameters.get("versionId"));
-  const onlyIf = parseConditions(request.headers);
-  await bucket.call({ method: "delete", keys: [request.key], onlyIf });
-  return emptyResponse(204);
-};
-
 interface NamedObject {
   readonly key: string;
   readonly versionId: string | null;
   /** The object is deleted only if it has this entity tag. */
   readonly etag: string | null;
 }
-
-export const deleteObjects: BucketVerbFunction = async ({ body }, bucket) => {
-  const objects = parseNamedObjects(parseDocument(await body.document(), "Delete"));
-  const errors = new Map<NamedObject, XmlElements>();
-  const plain: NamedObject[] = [];
-  for (const object of objects) {
-    try {
-      requireOnlyVersion(object.versionId);
-      validateKey(object.key);
-      if (object.etag === null) plain.push(object);
-      else await deleteWithTag(bucket, object.key, object.etag);
-    } catch (error) {
-      errors.set(object, errorElements(object, error));
-    }
-  }
-  if (plain.length > 0) await bucket.call({ method: "delete", keys: plain.map(({ key }) => key) });
-  // The deployed service lists what it has deleted even if the client has asked for silence.
-  return xmlResponse(
-    writeXml("DeleteResult", {
-      Deleted: objects
-        .filter((object) => !errors.has(object))
-        .map(({ key, versionId }) => ({ Key: key, VersionId: versionId })),
-      Error: [...errors.values()],
-    }),
-  );
-};
 
 function parseNamedObjects(root: XmlElement): NamedObject[] {
   const objects = childrenOf(root, "Object").map((element) => ({

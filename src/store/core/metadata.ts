@@ -25,17 +25,17 @@ export type CustomMetadata = Readonly<Record<string, string>>;
 
 /** The HTTP metadata that a `Headers` object describes. */
 export function httpMetadataFromHeaders(headers: {
-  get(name: string): string | null;
+  get(name: string): string | null | undefined;
 }): HttpMetadata {
   const metadata: Partial<Record<TextField, string>> = {};
   for (const field of httpMetadataFields) {
     const value = headers.get(httpMetadataHeaders[field]);
-    if (value !== null) metadata[field] = value;
+    if (value != null) metadata[field] = value;
   }
   const expires = headers.get("expires");
   // Deviation: a date outside of 1677 to 2262 is kept. The platform stores another date.
   // An invalid date means "already expired" (RFC 7234 section 5.3), and so does the epoch.
-  return expires === null ? metadata : { ...metadata, cacheExpiry: Date.parse(expires) || 0 };
+  return expires == null ? metadata : { ...metadata, cacheExpiry: Date.parse(expires) || 0 };
 }
 
 /**
