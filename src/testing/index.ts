@@ -13,7 +13,8 @@ import {
 import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
-export type { Call, CallMethod } from "../store/core/fault.ts";
+export type { Call } from "../store/core/fault.ts";
+export type { CallMethod } from "../store/core/errors.ts";
 export type { Duration } from "../base/format.ts";
 export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/fault.ts";
 export type { AnyCall } from "./matchers.ts";

@@ -3,7 +3,8 @@
  * `expect(calls).toHavePut("a.png")`, `expect(await dns.queries()).toHaveQueried("www.example.org")`.
  */
 import { matchesPattern, toPlainPattern, type TextPattern } from "../base/fault-schedule.ts";
-import type { Call, CallMethod } from "../store/core/fault.ts";
+import type { Call } from "../store/core/fault.ts";
+import type { CallMethod } from "../store/core/errors.ts";
 import { describePlannedCall, type BindingCall } from "./binding-call.ts";
 
 /** Without these, no field of one kind of call could be read before its kind is known. */

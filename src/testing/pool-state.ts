@@ -10,7 +10,6 @@ import * as pool from "cloudflare:test-internal";
 import { env } from "cloudflare:workers";
 import type { CallObserver } from "../store/client/bucket-calls.ts";
 import { describeCall, type Call } from "../store/core/fault.ts";
-import { faultOf, outcomeIn } from "../store/client/message.ts";
 import { describePlannedCall, type BindingKind } from "./binding-call.ts";
 import { BindingCalls } from "./binding-calls.ts";
 import {
@@ -84,10 +83,10 @@ function makeState(): PoolState {
   const observer: CallObserver = {
     // A bucket does not execute calls of layers that it does not know.
     layer: () => (state.isolates("store") ? state.layerOfCall() : 0),
-    record(bucketName, operation, answer, layer) {
-      const call = describeCall(bucketName, operation, outcomeIn(answer));
+    record(bucketName, operation, outcome, layer) {
+      const call = describeCall(bucketName, operation, outcome);
       if (call === null) return;
-      if (!faultOf(answer)?.late) state.calls.push(call);
+      if (!outcome.fault?.late) state.calls.push(call);
       else warnOfLateCall(describeBucketCall(call), state.namesOfLayer(layer ?? 0));
     },
   };

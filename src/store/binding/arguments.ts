@@ -141,15 +141,6 @@ export function requireOwner(owned: boolean): asserts owned {
   );
 }
 
-/** Rejects with the error of a write, whose stack begins in the script. */
-export async function inScript<T>(write: Promise<T>): Promise<T> {
-  try {
-    return await write;
-  } catch (error) {
-    throw hideOwnFrames(error);
-  }
-}
-
 /**
  * A bad argument rejects the promise of a method. In scripts with a compatibility date before
  * 2022-10-31, the method throws (the platform's flag `capture_async_api_throws`).

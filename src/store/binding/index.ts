@@ -3,7 +3,7 @@
  * for each script, in global scope: without I/O, randomness or time.
  */
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
-import { TracedCalls, type Tracing } from "../client/traced-calls.ts";
+import { tracedCalls, type Tracing } from "../client/traced-calls.ts";
 import type { BucketNamespace } from "../client/batch.ts";
 import { defineHiddenProperties } from "../client/proxied-calls.ts";
 import type { BucketSettings } from "../core/operations.ts";
@@ -23,6 +23,6 @@ export default function createBinding(inner: InnerBindings, tracing?: Tracing): 
   const { buckets, blobs, joiner, disk, bucket, settings } = inner;
   const client = new BucketClient({ buckets, blobs, joiner, disk, ...bucket });
   const { bucketName } = bucket;
-  const calls = tracing === undefined ? client : new TracedCalls(client, bucketName, tracing);
+  const calls = tracedCalls(client, bucketName, tracing);
   return defineHiddenProperties(new StoreBucket(calls, settings), client, bucketName);
 }

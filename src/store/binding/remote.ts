@@ -3,7 +3,7 @@
  * inner bindings, once for each script, in global scope: without I/O, randomness or time.
  */
 import { DiskSpool, RemoteCalls } from "../client/remote-calls.ts";
-import { TracedCalls, type Tracing } from "../client/traced-calls.ts";
+import { tracedCalls, type Tracing } from "../client/traced-calls.ts";
 import { BlobDirectory } from "../client/blob-directory.ts";
 import type { BucketSettings } from "../core/operations.ts";
 import { createFetchTransport } from "../remote/fetch-transport.ts";
@@ -53,7 +53,7 @@ export default function createRemoteBinding(inner: InnerBindings, tracing?: Trac
       spool: new DiskSpool(blobs),
     }),
   });
-  const calls = tracing === undefined ? client : new TracedCalls(client, bucketName, tracing);
+  const calls = tracedCalls(client, bucketName, tracing);
   const binding = new StoreBucket(calls, settings);
   return defineHiddenProperties(binding, client, bucketName, { isRemote: true });
 }

@@ -26,7 +26,6 @@ import {
   toInteger,
   toOptions,
   toText,
-  inScript,
   invoke,
   requireOwner,
   argumentError,
@@ -207,7 +206,7 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #store(request: PutRequest): Promise<StoreObject | null> {
-    const record = await inScript(this.#bucket.put(request));
+    const record = await this.#bucket.put(request);
     return record === null ? null : new StoreObject(record);
   }
 
@@ -308,7 +307,7 @@ class StoreMultipartUpload implements types.StoreMultipartUpload {
       validatePartNumber(number);
       const key = customerKeyOption(toOptions(options, method, 3, "UploadPartOptions"));
       const part = { partNumber: number, value: toValue(value, method, this.#settings) };
-      return inScript(this.#bucket.uploadPart({ ...this.#reference(), ...part, ...key }));
+      return this.#bucket.uploadPart({ ...this.#reference(), ...part, ...key });
     });
   }
 

@@ -21,7 +21,7 @@ import {
   refusedOutcome,
   areReads,
   needsSpace,
-  storesFile,
+  blobsOf,
 } from "../core/operations.ts";
 import type { RefusedWrites } from "./bucket.ts";
 import { isNew } from "./schema.ts";
@@ -142,7 +142,7 @@ export class BucketDisk {
     const outcomeOf = (operation: Operation): Outcome | null => {
       if (problem === null || !needsSpace(operation)) return null;
       // A file of a put that is refused is removed. It may have taken the space of the reserve.
-      return hasRoomInside && !storesFile(operation) ? null : refusedOutcome(problem);
+      return hasRoomInside && blobsOf(operation).length === 0 ? null : refusedOutcome(problem);
     };
     const areAll = areReads(operations.filter((operation) => outcomeOf(operation) === null));
     const needsReserve = this.#space.isFull && !areAll;

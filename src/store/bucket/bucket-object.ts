@@ -15,13 +15,12 @@ import {
   type Request,
   areReads,
   asksForDisk,
-  isDelete,
-  storesFile,
+  blobsOf,
 } from "../core/operations.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService, openChannel } from "./bucket-service.ts";
-import { clientHeader, type OutcomeMessage } from "../client/message.ts";
+import { clientHeader } from "../client/message.ts";
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { recorded } from "./call-recorder.ts";
@@ -116,7 +115,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     operations: Operation[],
     requestId?: string,
     clientName?: string,
-  ): OutcomeMessage[] | Promise<OutcomeMessage[]> {
+  ): Outcome[] | Promise<Outcome[]> {
     const isTested = storeTestSession.active && storeTestSession.concerns(operations);
     const isAffected = heldConditions.affectsCalls && clientName !== exemptClient;
     return isTested || isAffected
@@ -172,12 +171,12 @@ export class BucketObject extends BucketService<BucketEnv> {
       }
     }
     this.#swept ??= this.#startSweep();
-    if (this.#bucket.bytesWritten > emptyBytesMax && operations.some(isDelete)) {
-      this.#startReclaim();
-    }
+    const isLarge = this.#bucket.bytesWritten > emptyBytesMax;
+    if (isLarge && operations.some(({ method }) => method === "delete")) this.#startReclaim();
     // Most calls release no file, and return without a promise.
     const isConfirmed = this.#disk.confirmAtOnce(reads);
-    const needsMark = !this.#collector.isMarked && operations.some(storesFile);
+    const needsMark =
+      !this.#collector.isMarked && operations.some((each) => blobsOf(each).length > 0);
     const isDeleted = operations[0]?.method === "deleteBucket" && outcomes[0]?.ok === true;
     const hasFiles = expired.length + released.length > 0;
     if (isConfirmed && !needsMark && !isDeleted && !hasFiles) return outcomes;
@@ -235,7 +234,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     operations: readonly Operation[],
     isAffected: boolean,
     requestId?: string,
-  ): Promise<OutcomeMessage[]> {
+  ): Promise<Outcome[]> {
     if (isAffected) await heldConditions.arrival();
     const decisions = decideCalls(this.#name, operations, isAffected);
     const executed = operations.filter((_, index) => decisions[index]?.execute);
@@ -248,7 +247,7 @@ export class BucketObject extends BucketService<BucketEnv> {
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;
       if (!fault?.late) calls.push([operations[index] as Operation, outcome]);
-      return fault === undefined ? outcome : { fault, outcome };
+      return fault === undefined ? outcome : { ...outcome, fault };
     });
     await storeTestSession.record(this.#name, calls);
     return answers;

@@ -4,16 +4,13 @@
  * runtime of a client process.
  */
 import { DurableObject } from "cloudflare:workers";
-import { operationOf, type ShortCall } from "../core/object.ts";
-import type { Operation } from "../core/operations.ts";
+import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/object.ts";
+import type { Operation, Outcome } from "../core/operations.ts";
 import {
   decodeFrame,
   encodeFrame,
   type ChannelAnswer,
   type ChannelRequest,
-  shortMessage,
-  type OutcomeMessage,
-  type ShortMessage,
 } from "../client/message.ts";
 
 export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
@@ -27,19 +24,18 @@ export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
     operations: Operation[],
     requestId?: string,
     clientName?: string,
-  ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
+  ): Outcome[] | Promise<Outcome[]>;
 
   /** Removes the files that crashes left. Returns the number of files. */
   abstract collectGarbage(): Promise<number>;
 
   /** `execute`, for one operation in its short form. Only a call in a test has a `layer`. */
-  executeShort(
-    layer: number | undefined,
-    ...call: ShortCall
-  ): ShortMessage | Promise<ShortMessage> {
+  executeShort(layer: number | undefined, ...call: ShortCall): ShortAnswer | Promise<ShortAnswer> {
     const operation = operationOf(call);
-    const answers = this.execute([layer === undefined ? operation : { ...operation, layer }]);
-    return answers instanceof Promise ? answers.then(shortMessage) : shortMessage(answers);
+    const outcomes = this.execute([layer === undefined ? operation : { ...operation, layer }]);
+    return outcomes instanceof Promise
+      ? outcomes.then(([outcome]) => shortAnswer(outcome as Outcome))
+      : shortAnswer(outcomes[0] as Outcome);
   }
 
   /** `execute`, for scripts whose compatibility date is older than RPC: a frame in each direction. */
@@ -48,9 +44,6 @@ export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
     return new Response(encodeFrame(await this.execute(operations)));
   }
 }
-
-/** RFC 6455, section 7.4.1: the other end has an unexpected problem. */
-const internalErrorCode = 1011;
 
 /**
  * A channel: a WebSocket from another process to the object of a bucket.
@@ -66,20 +59,35 @@ const internalErrorCode = 1011;
  * @returns the response to the request for an upgrade
  */
 export function openChannel(execute: BucketService["execute"]): Response {
+  return acceptSocket(async (data) => {
+    const { id, operations } = decodeFrame<ChannelRequest>(data);
+    const executed = execute([...operations], id);
+    const answers = executed instanceof Promise ? await executed : executed;
+    return encodeFrame({ id, answers } satisfies ChannelAnswer);
+  });
+}
+
+/** RFC 6455, section 7.4.1: the other end has an unexpected problem. */
+const internalErrorCode = 1011;
+
+/** Accepts a WebSocket, and answers each message. A message that fails ends the connection. */
+export function acceptSocket(
+  answer: (data: ArrayBuffer) => Promise<Uint8Array>,
+  onEnd: () => void = () => {},
+): Response {
   const { 0: client, 1: server } = new WebSocketPair();
-  const answer = async (data: ArrayBuffer): Promise<void> => {
-    try {
-      const { id, operations } = decodeFrame<ChannelRequest>(data);
-      const executed = execute([...operations], id);
-      const answers = executed instanceof Promise ? await executed : executed;
-      server.send(encodeFrame({ id, answers } satisfies ChannelAnswer));
-    } catch {
-      server.close(internalErrorCode);
-    }
+  const end = (): void => {
+    onEnd();
+    server.close();
   };
   server.accept();
   server.binaryType = "arraybuffer";
-  server.addEventListener("message", ({ data }) => void answer(data as ArrayBuffer));
-  server.addEventListener("close", () => server.close());
+  server.addEventListener("message", ({ data }) => {
+    answer(data as ArrayBuffer)
+      .then((message) => server.send(message))
+      .catch(() => server.close(internalErrorCode));
+  });
+  server.addEventListener("close", end);
+  server.addEventListener("error", end);
   return new Response(null, { status: 101, webSocket: client });
 }

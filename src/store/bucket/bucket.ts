@@ -19,9 +19,8 @@ import { validateMetadata } from "../core/metadata.ts";
 import { decodeObject, type NewObject } from "../core/object.ts";
 import {
   areReads,
+  blobsOf,
   isRead,
-  isStored,
-  needTransaction,
   type Operation,
   type Outcome,
   type Request,
@@ -70,17 +69,22 @@ export class Bucket {
     refused?: RefusedWrites,
   ): { outcomes: Outcome[]; released: string[] } {
     // The id of a batch is stored with its writes: a batch that only reads does not write its id.
-    const id = areReads(operations) || refused?.areAll === true ? undefined : requestId;
+    const hasWrites = requestId !== undefined && refused?.areAll !== true && !areReads(operations);
+    const id = hasWrites ? requestId : undefined;
     try {
       const known = id === undefined ? null : this.#requests.find(id);
       const first = known === null ? null : (JSON.parse(known) as (Outcome | null)[]);
       const attempt = (): Outcome[] => this.#attemptAll(operations, id, first, refused);
-      const needsTransaction = id !== undefined || needTransaction(operations);
+      // Reads need no transaction, and the order of its writes makes a put safe (`objects.ts`).
+      const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
+      const needsTransaction = id !== undefined || !(isSinglePut || areReads(operations));
       const outcomes = needsTransaction
         ? this.#platform.storage.transactionSync(attempt)
         : attempt();
       const released = this.#objects.takeReleased();
-      const isCommitted = first === null && outcomes.every(isStored);
+      // A refused write, or a conditional write whose condition does not hold, stores nothing.
+      const isCommitted =
+        first === null && outcomes.every((outcome) => outcome.ok && outcome.value !== null);
       if (!isCommitted) released.push(...this.unusedBlobs(operations));
       return { outcomes, released };
     } catch (error) {
@@ -121,9 +125,7 @@ export class Bucket {
    * or a repeated request brings another file. Their writer does not use them any more.
    */
   unusedBlobs(operations: readonly Operation[]): string[] {
-    const names = operations.flatMap((operation) =>
-      "content" in operation && "blob" in operation.content ? [operation.content.blob] : [],
-    );
+    const names = operations.flatMap(blobsOf);
     try {
       return names.length === 0 ? [] : this.#contents.unreferenced(names);
     } catch {

@@ -5,10 +5,10 @@
  * recorded while a process asks for them; otherwise a call costs one look at `isFollowed`. Several
  * processes may follow: each says the last call that it has.
  */
-import type { Operation, Outcome } from "../core/operations.ts";
+import type { Outcome } from "../core/operations.ts";
 import { describeCall, type Call } from "../core/fault.ts";
 import type { BucketService } from "./bucket-service.ts";
-import { type FollowedCall, type FollowedCalls, outcomeIn } from "../client/message.ts";
+import type { FollowedCall, FollowedCalls } from "../client/message.ts";
 
 /** The process that makes a call, and the bucket that it calls. */
 interface Caller {
@@ -56,33 +56,21 @@ export const callRecorder = new CallRecorder();
 /** `execute` for calls of another process. */
 export function recorded(
   execute: BucketService["execute"],
-  caller: Caller,
-): BucketService["execute"] {
-  return (messages, requestId) => {
-    if (!callRecorder.isFollowed) return execute(messages, requestId);
-    const started = Date.now();
-    const answers = execute(messages, requestId);
-    if (!(answers instanceof Promise)) {
-      record(caller, started, messages, answers.map(outcomeIn));
-      return answers;
-    }
-    return answers.then((arrived) => {
-      record(caller, started, messages, arrived.map(outcomeIn));
-      return arrived;
-    });
-  };
-}
-
-function record(
   { client, bucketName }: Caller,
-  started: number,
-  operations: readonly Operation[],
-  outcomes: readonly Outcome[],
-): void {
-  for (const [index, operation] of operations.entries()) {
-    const outcome = outcomes[index] as Outcome;
-    const call = describeCall(bucketName, operation, outcome);
-    if (call === null) continue;
-    callRecorder.add(client, call, started, outcome.ok ? null : (outcome.text ?? null));
-  }
+): BucketService["execute"] {
+  return (operations, requestId) => {
+    if (!callRecorder.isFollowed) return execute(operations, requestId);
+    const started = Date.now();
+    const record = (outcomes: Outcome[]): Outcome[] => {
+      for (const [index, operation] of operations.entries()) {
+        const outcome = outcomes[index] as Outcome;
+        const call = describeCall(bucketName, operation, outcome);
+        if (call !== null)
+          callRecorder.add(client, call, started, outcome.ok ? null : outcome.text);
+      }
+      return outcomes;
+    };
+    const outcomes = execute(operations, requestId);
+    return outcomes instanceof Promise ? outcomes.then(record) : record(outcomes);
+  };
 }

@@ -11,7 +11,7 @@ const held: ReturnType<typeof heldConditions.add>[] = [];
 function hold(conditions: Partial<RequestedConditions>): (typeof held)[0] {
   const holder = heldConditions.add();
   held.push(holder);
-  holder.replace(carried(conditions));
+  heldConditions.replace(holder, carried(conditions));
   return holder;
 }
 
@@ -33,11 +33,11 @@ describe("heldConditions", () => {
     expect(heldConditions.affectsCalls).toBe(false);
     const holder = hold({ clockOffsetMilliseconds: 5 });
     expect(heldConditions.affectsCalls).toBe(false);
-    holder.replace(carried({ latencyMilliseconds: 1 }));
+    heldConditions.replace(holder, carried({ latencyMilliseconds: 1 }));
     expect(heldConditions.affectsCalls).toBe(true);
-    holder.replace(null);
+    heldConditions.replace(holder, null);
     expect(heldConditions.affectsCalls).toBe(false);
-    holder.replace(carried({ faults: [failHead] }));
+    heldConditions.replace(holder, carried({ faults: [failHead] }));
     expect(heldConditions.affectsCalls).toBe(true);
     heldConditions.remove(holder);
     expect(heldConditions.affectsCalls).toBe(false);
@@ -69,9 +69,9 @@ describe("heldConditions", () => {
   it("have a clock of the connection that has moved it last", () => {
     const one = hold({ clockOffsetMilliseconds: 1000 });
     const other = hold({ clockOffsetMilliseconds: -500 });
-    one.replace(carried({ clockOffsetMilliseconds: 1000, latencyMilliseconds: 1 }));
+    heldConditions.replace(one, carried({ clockOffsetMilliseconds: 1000, latencyMilliseconds: 1 }));
     expect(storeClock.offsetMilliseconds).toBe(-500);
-    one.replace(carried({ clockOffsetMilliseconds: 2000 }));
+    heldConditions.replace(one, carried({ clockOffsetMilliseconds: 2000 }));
     expect(storeClock.offsetMilliseconds).toBe(2000);
     heldConditions.remove(one);
     expect(storeClock.offsetMilliseconds).toBe(-500);
@@ -83,10 +83,13 @@ describe("heldConditions", () => {
     const holder = hold({ faults: [failHead] });
     heldConditions.decide("photos", head);
     const hits = () => holder.faults.map((fault) => fault.hits);
-    holder.replace(carried({ faults: [makeStoreFault({ method: "get" }, slow), failHead] }));
+    heldConditions.replace(
+      holder,
+      carried({ faults: [makeStoreFault({ method: "get" }, slow), failHead] }),
+    );
     expect(hits()).toEqual([0, 1]);
-    holder.replace(null);
-    holder.replace(carried({ faults: [failHead] }));
+    heldConditions.replace(holder, null);
+    heldConditions.replace(holder, carried({ faults: [failHead] }));
     expect(hits()).toEqual([0]);
   });
 });

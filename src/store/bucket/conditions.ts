@@ -10,21 +10,10 @@
  * and ends the conditions, is not affected. Without conditions, a call costs one look at
  * `affectsCalls`. The isolate of the buckets has one `heldConditions`.
  */
+import { ArmedFault, decideFault, injectFault, type Decision } from "../core/fault.ts";
+import { callNames } from "../core/errors.ts";
 import type { Operation } from "../core/operations.ts";
-import {
-  callMethodOf,
-  keysOf,
-  ArmedFault,
-  type StoreFault,
-  decideFault,
-  type Decision,
-} from "../core/fault.ts";
-import {
-  type ClientName,
-  type RequestedConditions,
-  type ConditionsReport,
-  type ConditionsRequest,
-} from "../client/message.ts";
+import type { ClientName, RequestedConditions } from "../client/message.ts";
 import { storeClock, storeTestSession } from "./test-session.ts";
 
 /** Conditions do not concern the calls of this program. */
@@ -34,10 +23,23 @@ const arrivalStepMilliseconds = 5;
 /** Connecting takes 20 milliseconds, and longer on a busy machine. */
 const arrivalMillisecondsMax = 3_000;
 
+/** The conditions of one connection. */
+interface Held {
+  faults: readonly ArmedFault[];
+  latencyMilliseconds: number;
+  clockOffsetMilliseconds: number;
+}
+
+const usual: RequestedConditions = {
+  faults: [],
+  latencyMilliseconds: 0,
+  clockOffsetMilliseconds: 0,
+};
+
 class HeldConditions {
   /** Whether calls may fail or take longer. */
   affectsCalls = false;
-  readonly #holders = new Set<ConditionsHolder>();
+  readonly #held = new Set<Held>();
   #latencyMilliseconds = 0;
   #clockOffsetMilliseconds = 0;
   #expectation: "none" | "expected" | "settled" = "none";
@@ -61,37 +63,47 @@ class HeldConditions {
   }
 
   /** Conditions for a connection: none at first. */
-  add(): ConditionsHolder {
-    const holder = new ConditionsHolder((isClockMoved) => this.#update(holder, isClockMoved));
-    this.#holders.add(holder);
-    return holder;
+  add(): Held {
+    const held: Held = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0 };
+    this.#held.add(held);
+    return held;
   }
 
-  remove(holder: ConditionsHolder): void {
-    this.#holders.delete(holder);
+  /**
+   * Replaces the conditions of a connection. A fault that stays goes on counting: its text identifies
+   * it.
+   *
+   * @returns whether the clock has moved
+   */
+  replace(held: Held, conditions: RequestedConditions | null): boolean {
+    const { faults, latencyMilliseconds, clockOffsetMilliseconds } = conditions ?? usual;
+    const before = new Map(held.faults.map((each) => [each.fault.text, each]));
+    held.faults = faults.map((fault) => before.get(fault.text) ?? new ArmedFault(fault));
+    const isClockMoved = clockOffsetMilliseconds !== held.clockOffsetMilliseconds;
+    held.latencyMilliseconds = latencyMilliseconds;
+    held.clockOffsetMilliseconds = clockOffsetMilliseconds;
+    if (isClockMoved) {
+      this.#held.delete(held);
+      this.#held.add(held);
+    }
+    this.#settle();
+    return isClockMoved;
+  }
+
+  remove(held: Held): void {
+    this.#held.delete(held);
     this.#summarize();
   }
 
   decide(bucketName: string, operation: Operation): Decision {
-    const method = callMethodOf(operation);
-    if (method === null) return { execute: true };
-    const call = { bucket: bucketName, method, keys: keysOf(operation) };
-    const hit = [...this.#holders]
-      .flatMap(({ faults }) => faults)
-      .find((fault) => fault.take(call));
+    if (callNames[operation.method] === undefined) return { execute: true };
+    const faults = [...this.#held].flatMap((each) => each.faults);
+    const injected = injectFault(faults, bucketName, operation);
     const decision: Decision =
-      hit === undefined ? { execute: true } : decideFault(operation, hit.fault);
+      injected === null ? { execute: true } : decideFault(operation, injected);
     const delay = (decision.fault?.delayMilliseconds ?? 0) + this.#latencyMilliseconds;
     if (delay === 0) return decision;
     return { ...decision, fault: { ...decision.fault, delayMilliseconds: delay } };
-  }
-
-  #update(holder: ConditionsHolder, isClockMoved: boolean): void {
-    if (isClockMoved) {
-      this.#holders.delete(holder);
-      this.#holders.add(holder);
-    }
-    this.#settle();
   }
 
   #settle(): void {
@@ -100,71 +112,17 @@ class HeldConditions {
   }
 
   #summarize(): void {
-    const holders = [...this.#holders];
-    this.#latencyMilliseconds = Math.max(0, ...holders.map((each) => each.latencyMilliseconds));
+    const all = [...this.#held];
+    this.#latencyMilliseconds = Math.max(0, ...all.map((each) => each.latencyMilliseconds));
     this.affectsCalls =
       this.#expectation === "expected" ||
       this.#latencyMilliseconds > 0 ||
-      holders.some(({ faults }) => faults.length > 0);
-    const last = holders.findLast((each) => each.clockOffsetMilliseconds !== 0);
+      all.some(({ faults }) => faults.length > 0);
+    const last = all.findLast((each) => each.clockOffsetMilliseconds !== 0);
     const offset = last?.clockOffsetMilliseconds ?? 0;
     // A test may have moved the clock, too.
     storeClock.offsetMilliseconds += offset - this.#clockOffsetMilliseconds;
     this.#clockOffsetMilliseconds = offset;
-  }
-}
-
-const usual: RequestedConditions = {
-  faults: [],
-  latencyMilliseconds: 0,
-  clockOffsetMilliseconds: 0,
-};
-
-/** The conditions of one connection. */
-class ConditionsHolder {
-  faults: readonly CountedFault[] = [];
-  latencyMilliseconds = 0;
-  clockOffsetMilliseconds = 0;
-  readonly #onChange: (isClockMoved: boolean) => void;
-
-  constructor(onChange: (isClockMoved: boolean) => void) {
-    this.#onChange = onChange;
-  }
-
-  /**
-   * Replaces the conditions. A fault that stays goes on counting: its text identifies it.
-   *
-   * @returns whether the clock has moved
-   */
-  replace(conditions: RequestedConditions | null): boolean {
-    const { faults, latencyMilliseconds, clockOffsetMilliseconds } = conditions ?? usual;
-    const before = new Map(this.faults.map((each) => [each.fault.text, each]));
-    this.faults = faults.map((fault) => before.get(fault.text) ?? new CountedFault(fault));
-    const isClockMoved = clockOffsetMilliseconds !== this.clockOffsetMilliseconds;
-    this.latencyMilliseconds = latencyMilliseconds;
-    this.clockOffsetMilliseconds = clockOffsetMilliseconds;
-    this.#onChange(isClockMoved);
-    return isClockMoved;
-  }
-}
-
-class CountedFault {
-  readonly fault: StoreFault;
-  readonly #armed: ArmedFault;
-  hits = 0;
-
-  constructor(fault: StoreFault) {
-    this.fault = fault;
-    // JSON has no `Infinity`, and carries `null` instead.
-    const times = (fault.times as number | null) ?? Infinity;
-    this.#armed = new ArmedFault({ ...fault, times });
-  }
-
-  /** Whether the fault hits the call. */
-  take(call: Parameters<ArmedFault["hits"]>[0]): boolean {
-    const isHit = this.#armed.hits(call) !== null;
-    if (isHit) this.hits++;
-    return isHit;
   }
 }
 
@@ -199,49 +157,4 @@ export function executedRequestId(
   if (requestId === undefined || decisions.every(({ execute }) => execute)) return requestId;
   const indices = decisions.flatMap(({ execute }, index) => (execute ? [index] : []));
   return `${requestId}:${indices.join(",")}`;
-}
-
-/**
- * A WebSocket that holds conditions (`bucket/conditions.ts`): they are in force while the
- * connection is open.
- *
- * A move of the clock is answered when the buckets that are awake have done what has become due, such
- * as the expiry of uploads. The end of the connection moves the clock back; uploads that have expired
- * stay expired.
- */
-
-/** RFC 6455, section 7.4.1: the other end has an unexpected problem. */
-const internalErrorCode = 1011;
-
-/**
- * @param housekeep does the work of all buckets that has become due
- * @returns the response to the request for an upgrade
- */
-export function holdConditions(housekeep: () => Promise<void>): Response {
-  const { 0: client, 1: server } = new WebSocketPair();
-  const holder = heldConditions.add();
-  const answer = async (data: ArrayBuffer): Promise<void> => {
-    try {
-      const { conditions } = JSON.parse(new TextDecoder().decode(data)) as ConditionsRequest;
-      if (conditions !== undefined && holder.replace(conditions)) await housekeep();
-      const hits = holder.faults.map((fault) => fault.hits);
-      const report: ConditionsReport = { hits, storeTime: storeClock.now() };
-      server.send(new TextEncoder().encode(JSON.stringify(report)));
-    } catch {
-      server.close(internalErrorCode);
-    }
-  };
-  const end = (): void => {
-    heldConditions.remove(holder);
-    server.close();
-  };
-  server.accept();
-  server.binaryType = "arraybuffer";
-  let answered = Promise.resolve();
-  server.addEventListener("message", ({ data }) => {
-    answered = answered.then(() => answer(data as ArrayBuffer));
-  });
-  server.addEventListener("close", end);
-  server.addEventListener("error", end);
-  return new Response(null, { status: 101, webSocket: client });
 }

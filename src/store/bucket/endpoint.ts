@@ -24,16 +24,20 @@ import { fileExists } from "../../state/disk.ts";
 import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
 import { callRecorder, recorded } from "./call-recorder.ts";
 import type { BucketAccess } from "../client/bucket-client.ts";
-import { senderByRpc } from "../client/batch.ts";
+import { senderTo } from "../client/batch.ts";
 import {
   clientHeader,
+  type ConditionsReport,
+  type ConditionsRequest,
   type FollowedCalls,
   decodeFrame,
   encodeFrame,
   requestIdHeader,
 } from "../client/message.ts";
 import type { Operation } from "../core/operations.ts";
-import { holdConditions } from "./conditions.ts";
+import { acceptSocket } from "./bucket-service.ts";
+import { heldConditions } from "./conditions.ts";
+import { storeClock } from "./test-session.ts";
 
 interface EndpointEnv
   extends Pick<BucketAccess, "blobs" | "joiner" | "disk" | "runId">, DiskBindings {
@@ -65,7 +69,7 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return new Response(this.env.runId);
       case "execute": {
         const operations = await body<Operation[]>();
-        const sender = senderByRpc({ ...this.env, ...sent });
+        const sender = senderTo({ ...this.env, ...sent });
         const execute = recorded((batch) => sender.send(batch), caller);
         return new Response(encodeFrame(await execute(operations)));
       }
@@ -103,4 +107,34 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
     const { buckets } = this.env;
     await Promise.all(Array.from(awakeBuckets, (name) => buckets.getByName(name).housekeep()));
   }
+}
+
+/**
+ * A WebSocket that holds conditions: they are in force while the connection is open.
+ *
+ * A move of the clock is answered when the buckets that are awake have done what has become due, such
+ * as the expiry of uploads. The end of the connection moves the clock back; uploads that have expired
+ * stay expired.
+ *
+ * @param housekeep does the work of all buckets that has become due
+ * @returns the response to the request for an upgrade
+ */
+function holdConditions(housekeep: () => Promise<void>): Response {
+  const held = heldConditions.add();
+  const answer = async (data: ArrayBuffer): Promise<Uint8Array> => {
+    const { conditions } = JSON.parse(new TextDecoder().decode(data)) as ConditionsRequest;
+    if (conditions !== undefined && heldConditions.replace(held, conditions)) await housekeep();
+    const hits = held.faults.map((fault) => fault.hits);
+    const report: ConditionsReport = { hits, storeTime: storeClock.now() };
+    return new TextEncoder().encode(JSON.stringify(report));
+  };
+  let answered: Promise<unknown> = Promise.resolve();
+  return acceptSocket(
+    (data) => {
+      const next = answered.then(() => answer(data));
+      answered = next.catch(() => {});
+      return next;
+    },
+    () => heldConditions.remove(held),
+  );
 }

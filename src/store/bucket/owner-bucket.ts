@@ -5,17 +5,11 @@
  *
  * A batch whose answer is lost is sent again with the same id, to the next owner (`state/repeat.ts`).
  */
-import {
-  requestIdHeader,
-  clientHeader,
-  decodeFrame,
-  encodeFrame,
-  type OutcomeMessage,
-} from "../client/message.ts";
+import { requestIdHeader, clientHeader, decodeFrame, encodeFrame } from "../client/message.ts";
 import { BucketService } from "./bucket-service.ts";
 import { problemOf } from "../../state/disk-problem.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
-import { asksForDisk, refusedOutcome, type Operation } from "../core/operations.ts";
+import { asksForDisk, refusedOutcome, type Operation, type Outcome } from "../core/operations.ts";
 
 interface OwnerBucketEnv {
   /** The endpoint of the owner. */
@@ -29,7 +23,7 @@ export class OwnerBucket extends BucketService<OwnerBucketEnv> {
   override async execute(
     operations: Operation[],
     requestId: string = crypto.randomUUID(),
-  ): Promise<OutcomeMessage[]> {
+  ): Promise<Outcome[]> {
     // The owner recovers from failed batches by itself. The disk is asked in this process.
     if (asksForDisk(operations))
       return [refusedOutcome(problemOf("Ask the disk of this runtime."))];

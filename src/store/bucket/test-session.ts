@@ -12,11 +12,10 @@ import {
   type InjectedFault,
   type StoreFault,
   type UnusedFault,
-  callMethodOf,
   describeCall,
-  keysOf,
   type Call,
   decideFault,
+  injectFault,
   notExecuted,
   type Decision,
 } from "../core/fault.ts";
@@ -107,8 +106,11 @@ class TestSession {
     if (!this.#isOpen(operation.layer)) {
       return { execute: false, replacement: notExecuted, fault: { late: true } };
     }
-    const injection = this.#inject(bucketName, operation);
-    return injection === null ? { execute: true } : decideFault(operation, injection);
+    const faults = this.#layers.flatMap((layer) => layer.faults);
+    const injected = injectFault(faults, bucketName, operation);
+    if (injected === null) return { execute: true };
+    this.#testLayer().injectedFaults.push(injected);
+    return decideFault(operation, injected);
   }
 
   /** Records calls with their outcomes. The answer waits for the promise, if there is one. */
@@ -129,24 +131,6 @@ class TestSession {
   /** Whether the test does not observe the script that sent the operation. */
   #isForeign(operation: Operation): boolean {
     return this.feed.isFollowed && operation.layer === undefined;
-  }
-
-  /** The first armed fault that applies to an operation, which counts as injected. */
-  #inject(bucket: string, operation: Operation): InjectedFault | null {
-    const method = callMethodOf(operation);
-    if (method === null) return null;
-    const keys = keysOf(operation);
-    for (const layer of this.#layers) {
-      for (const armed of layer.faults) {
-        const nth = armed.hits({ bucket, method, keys });
-        if (nth === null) continue;
-        const { effect, when } = armed.fault;
-        const injection = { bucket, method, key: keys[0] ?? "", nth, when, effect };
-        this.#testLayer().injectedFaults.push(injection);
-        return injection;
-      }
-    }
-    return null;
   }
 
   /** A call without a layer belongs to the layer that is open. */

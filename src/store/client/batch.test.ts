@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inlineBytesMax } from "../core/limits.ts";
 import { type Operation, type Outcome, type Request, refusedOutcome } from "../core/operations.ts";
-import { type OutcomeMessage } from "./message.ts";
-import { Batch, answerFailedBatch, type StoreDiskClient } from "./batch.ts";
+import { Batch, answerFailedBatch } from "./batch.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 
 /** A bucket that records batches, and answers as the test defines. */
@@ -15,12 +14,11 @@ class Bucket {
     },
     sendOne: (message, resolve, reject) => {
       this.batches.push([message]);
-      this.answer([message]).then(([answer]) => resolve(answer as OutcomeMessage), reject);
+      this.answer([message]).then(([answer]) => resolve(answer as Outcome), reject);
     },
   });
 
-  answer: (messages: Operation[]) => Promise<OutcomeMessage[]> = async (messages) =>
-    messages.map(succeed);
+  answer: (messages: Operation[]) => Promise<Outcome[]> = async (messages) => messages.map(succeed);
 
   get sizes(): number[] {
     return this.batches.map((messages) => messages.length);
@@ -83,7 +81,7 @@ describe("Batch.call()", () => {
 
   it("sends the calls of different turns separately, without waiting for answers", async () => {
     const bucket = new Bucket();
-    const answers = Promise.withResolvers<OutcomeMessage[]>();
+    const answers = Promise.withResolvers<Outcome[]>();
     bucket.answer = () => answers.promise;
     const calls = [bucket.batch.call(head("a"), identity)];
     await Promise.resolve();
@@ -111,7 +109,7 @@ describe("Batch.call()", () => {
   it("rejects only the call whose answer cannot be converted", async () => {
     const bucket = new Bucket();
     const unreadable = new Error("Cannot read the answer.");
-    const read = (answer: OutcomeMessage): OutcomeMessage => {
+    const read = (answer: Outcome): Outcome => {
       const outcome = answer as Extract<Outcome, { ok: true }>;
       if ((outcome.value as { uploadId: string }).uploadId === "b") throw unreadable;
       return answer;
@@ -254,7 +252,7 @@ function diskBucket(options: {
 }) {
   const { problem, diskProblem = null, failures = 0, hasRequestId = false } = options;
   const sent: Operation[][] = [];
-  const send = async (messages: Operation[]): Promise<OutcomeMessage[]> => {
+  const send = async (messages: Operation[]): Promise<Outcome[]> => {
     const operations = messages;
     sent.push(operations);
     if (sent.length <= failures) throw unanswered;
@@ -262,8 +260,7 @@ function diskBucket(options: {
       method === "checkDisk" ? { ok: true, value: { problem } } : { ok: true, value: null },
     );
   };
-  const disk = { findProblem: async () => diskProblem } as unknown as StoreDiskClient;
-  return { sent, recovery: { send, disk, hasRequestId } };
+  return { sent, recovery: { send, askDisk: async () => diskProblem, hasRequestId } };
 }
 
 describe("answerFailedBatch()", () => {

@@ -5,24 +5,21 @@
  * A batch is sent at the end of the microtask in which its first call was made, so a single call
  * does not wait. The order of the calls in a batch is kept, and each call fails by itself.
  */
-import { StoreError, type Method } from "../core/errors.ts";
-import {
-  bytesCarried,
-  type Operation,
-  type Request,
-  type DiskQuestion,
-  refusedOutcome,
-} from "../core/operations.ts";
-import {
-  type OutcomeMessage,
-  decodeFrame,
-  encodeFrame,
-  type ShortMessage,
-  outcomeIn,
-} from "./message.ts";
-import { internalError, refusal } from "./failure.ts";
-import { outcomeOf, shortCall, type ShortCall } from "../core/object.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
+import { StoreError, type Method } from "../core/errors.ts";
+import { outcomeOf, shortCall, type ShortAnswer, type ShortCall } from "../core/object.ts";
+import {
+  blobsOf,
+  bytesCarried,
+  needsSpace,
+  refusedOutcome,
+  type DiskQuestion,
+  type Operation,
+  type Outcome,
+  type Request,
+} from "../core/operations.ts";
+import { delay, internalError, refusal } from "./failure.ts";
+import { decodeFrame, encodeFrame } from "./message.ts";
 
 /** An RPC carries 32 MiB, in the request or in the result; half leaves room for all but content. */
 const batchBytesMax = 16 * 1024 * 1024;
@@ -54,33 +51,39 @@ type V8Error = { captureStackTrace?(error: Error, above: () => void): void };
 
 interface PendingCall {
   readonly operation: Operation;
-  readonly resolve: (answer: OutcomeMessage) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class Batch {
   readonly #sender: Sender;
+  readonly #latencyMilliseconds: number;
   #pending: PendingCall[] = [];
   #bytes = 0;
 
-  constructor(sender: Sender) {
+  /**
+   * @param latencyMilliseconds the delay before each batch is sent. Batches wait at the same time, as
+   *   they would on one line to a distant store.
+   */
+  constructor(sender: Sender, latencyMilliseconds = 0) {
     this.#sender = sender;
+    this.#latencyMilliseconds = latencyMilliseconds;
   }
 
   /**
-   * @param make converts the answer, in the microtask in which the answer arrives
+   * @param make converts the outcome, in the microtask in which the answer arrives
    * @param layer in a test: the layer of isolation of the call
    */
   call<M extends Method, Made>(
     request: Request<M>,
-    make: (answer: OutcomeMessage<M>) => Made | Promise<Made>,
+    make: (outcome: Outcome<M>) => Made | Promise<Made>,
     layer?: number,
   ): Promise<Made> {
     const operation = (layer === undefined ? request : { ...request, layer }) as Operation;
     return new Promise((settle, reject) => {
-      const resolve = (answer: OutcomeMessage): void => {
+      const resolve = (outcome: Outcome<M>): void => {
         try {
-          settle(make(answer as OutcomeMessage<M>));
+          settle(make(outcome));
         } catch (error) {
           settle(throwToCaller(error));
         }
@@ -95,25 +98,28 @@ export class Batch {
 
   #flush(): void {
     const calls = this.#pending;
-    const [first, second] = calls;
-    if (first === undefined) return;
+    if (calls.length === 0) return;
     this.#pending = [];
     this.#bytes = 0;
+    if (this.#latencyMilliseconds === 0) this.#send(calls);
+    else void delay(this.#latencyMilliseconds).then(() => this.#send(calls));
+  }
+
+  #send(calls: readonly PendingCall[]): void {
     const fail = (error: unknown): void => {
       for (const { operation, reject } of calls) {
         const { method } = operation;
         reject(error instanceof StoreError ? refusal(method, error) : internalError(method, error));
       }
     };
+    const [first, second] = calls as [PendingCall, PendingCall?];
     try {
       if (second === undefined) {
         this.#sender.sendOne(first.operation, first.resolve, fail);
         return;
       }
-      this.#sender.send(calls.map(({ operation }) => operation)).then((answers) => {
-        for (let index = 0; index < calls.length; index++) {
-          (calls[index] as PendingCall).resolve(answers[index] as OutcomeMessage);
-        }
+      this.#sender.send(calls.map(({ operation }) => operation)).then((outcomes) => {
+        for (const [index, { resolve }] of calls.entries()) resolve(outcomes[index] as Outcome);
       }, fail);
     } catch (error) {
       fail(error);
@@ -121,36 +127,27 @@ export class Batch {
   }
 }
 
-/** How operations travel to a bucket: by RPC, by `fetch`, and with a latency. */
+type Send = (operations: Operation[]) => Promise<Outcome[]>;
 
+/** How operations travel to a bucket. */
 interface Sender {
-  send(operations: Operation[]): Promise<OutcomeMessage[]>;
+  readonly send: Send;
   /** For an operation that travels by itself, as most do. */
   sendOne(
     operation: Operation,
-    resolve: (answer: OutcomeMessage) => void,
+    resolve: (outcome: Outcome) => void,
     reject: (error: unknown) => void,
   ): void;
 }
 
-/** What a bucket object does for its clients, over RPC. */
+/** What a bucket object does for its clients (`bucket/bucket-service.ts`). */
 interface BucketMethods extends Rpc.DurableObjectBranded {
-  /**
-   * Executes operations in order. Their writes are durable when the answer arrives.
-   *
-   * @param requestId of a request that may be a repetition: its writes happen once
-   * @param clientName of the program that has sent the request (`message.ts`)
-   */
   execute(
     operations: Operation[],
     requestId?: string,
     clientName?: string,
-  ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
-
-  /** `execute`, for one operation in its short form. Only a call in a test has a `layer`. */
-  executeShort(layer: number | undefined, ...call: ShortCall): ShortMessage | Promise<ShortMessage>;
-
-  /** `execute`, for scripts whose compatibility date is older than RPC: a frame in each direction. */
+  ): Outcome[] | Promise<Outcome[]>;
+  executeShort(layer: number | undefined, ...call: ShortCall): ShortAnswer | Promise<ShortAnswer>;
   fetch(request: globalThis.Request): Promise<Response>;
 }
 
@@ -168,81 +165,59 @@ export interface Destination {
   readonly clientName?: string | undefined;
 }
 
-export function senderByRpc(destination: Destination): Sender {
+/** @param hasRpc whether the script may make remote calls; a script that may not uses `fetch` */
+export function senderTo(destination: Destination, hasRpc = true): Sender {
   const { buckets, bucketName, disk, requestId, clientName } = destination;
-  const bucket = stubs(buckets, bucketName);
+  let id: DurableObjectId | undefined;
+  // A stub belongs to the request that made it, so each call makes a new stub.
+  const bucket = () => buckets.get((id ??= buckets.idFromName(bucketName)));
+  const sendByFetch: Send = async (operations) => {
+    const body = encodeFrame(operations);
+    const response = await bucket().fetch("http://bucket/", { method: "POST", body });
+    return decodeFrame(await response.arrayBuffer());
+  };
   const recovery: Recovery = {
-    send: (operations) => bucket().execute(operations, requestId, clientName),
-    disk: new StoreDiskClient(disk, bucketName),
+    send: hasRpc
+      ? (operations) => bucket().execute(operations, requestId, clientName)
+      : sendByFetch,
+    askDisk: (bytes) => askDisk(disk, { bucketName, bytes }),
     hasRequestId: requestId !== undefined,
   };
-  const send = withRecovery(recovery);
+  const send: Send = (operations) =>
+    recovery
+      .send(operations)
+      .catch((error: unknown) => answerFailedBatch(recovery, operations, error));
   return {
     send,
     sendOne(operation, resolve, reject) {
-      const call = requestId === undefined ? shortCall(operation) : null;
-      if (call === null) firstOf(send([operation])).then(resolve, reject);
+      const call = hasRpc && requestId === undefined ? shortCall(operation) : null;
+      const resolveFirst = ([outcome]: Outcome[]): void => resolve(outcome as Outcome);
+      if (call === null) send([operation]).then(resolveFirst, reject);
       else {
         const answered = bucket().executeShort(operation.layer, ...call);
         answered.then(
-          (answer) => resolve(outcomeOf(answer as ShortMessage)),
+          (answer) => resolve(outcomeOf(answer as ShortAnswer)),
           (error: unknown) =>
-            firstOf(answerFailedBatch(recovery, [operation], error)).then(resolve, reject),
+            answerFailedBatch(recovery, [operation], error).then(resolveFirst, reject),
         );
       }
     },
   };
 }
 
-/** For scripts whose compatibility date is older than RPC. */
-export function senderByFetch({ buckets, bucketName, disk }: Destination): Sender {
-  const bucket = stubs(buckets, bucketName);
-  const send = withRecovery({
-    async send(operations) {
-      const body = encodeFrame(operations);
-      const response = await bucket().fetch("http://bucket/", { method: "POST", body });
-      return decodeFrame(await response.arrayBuffer());
-    },
-    disk: new StoreDiskClient(disk, bucketName),
-    hasRequestId: false,
-  });
-  return {
-    send,
-    sendOne: (operation, resolve, reject) => void firstOf(send([operation])).then(resolve, reject),
-  };
+/** How a client recovers from a failed batch. */
+interface Recovery {
+  readonly send: Send;
+  readonly askDisk: (bytes: number) => Promise<DiskProblem | null>;
+  /** Whether `send` adds an id to each batch, so that the bucket executes a repeated batch once. */
+  readonly hasRequestId: boolean;
 }
 
-function withRecovery(recovery: Recovery): Sender["send"] {
-  return (operations) =>
-    recovery
-      .send(operations)
-      .catch((error: unknown) => answerFailedBatch(recovery, operations, error));
-}
-
-/** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */
-export function delayed(sender: Sender, milliseconds: number): Sender {
-  const wait = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
-  return {
-    send: (operations) => wait().then(() => sender.send(operations)),
-    sendOne: (operation, resolve, reject) =>
-      void wait()
-        .then(() => sender.sendOne(operation, resolve, reject))
-        .catch(reject),
-  };
-}
-
-/** A stub belongs to the request that made it, so each call makes a new stub. */
-function stubs(
-  buckets: BucketNamespace,
-  bucketName: string,
-): () => DurableObjectStub<BucketMethods> {
-  let id: DurableObjectId | undefined;
-  return () => buckets.get((id ??= buckets.idFromName(bucketName)));
-}
-
-async function firstOf(sent: Promise<OutcomeMessage[]>): Promise<OutcomeMessage> {
-  const [answer] = await sent;
-  return answer as OutcomeMessage;
+/** Asks the disk of the store, for the case that the bucket does not answer (`bucket/bucket-disk.ts`). */
+export async function askDisk(disk: Fetcher, question: DiskQuestion): Promise<DiskProblem | null> {
+  const body = JSON.stringify(question);
+  const response = await disk.fetch("http://disk/", { method: "POST", body });
+  return response.json();
 }
 
 /**
@@ -252,56 +227,26 @@ async function firstOf(sent: Promise<OutcomeMessage[]>): Promise<OutcomeMessage>
  * bucket about its disk. If the disk is the reason, reads and deletes are sent again: on a full
  * disk the bucket now makes room for them. Puts fail with a text that names the disk. The bucket
  * removes the files of the batch that no row names.
- */
-
-type Send = (operations: Operation[]) => Promise<OutcomeMessage[]>;
-
-/** How a client recovers from a failed batch. */
-interface Recovery {
-  readonly send: Send;
-  readonly disk: StoreDiskClient;
-  /** Whether `send` adds an id to each batch, so that the bucket executes a repeated batch once. */
-  readonly hasRequestId: boolean;
-}
-
-/** The disk of the store, for the case that the bucket does not answer (`bucket/bucket-disk.ts`). */
-export class StoreDiskClient {
-  readonly #disk: Fetcher;
-  readonly #bucketName: string;
-
-  constructor(disk: Fetcher, bucketName: string) {
-    this.#disk = disk;
-    this.#bucketName = bucketName;
-  }
-
-  /** What to tell callers; `null` when the disk is in order. */
-  async findProblem(bytes: number): Promise<DiskProblem | null> {
-    const question: DiskQuestion = { bucketName: this.#bucketName, bytes };
-    const body = JSON.stringify(question);
-    const response = await this.#disk.fetch("http://disk/", { method: "POST", body });
-    return response.json();
-  }
-}
-
-/**
+ *
  * @throws the error of the batch when the disk is not its reason; StoreError when the disk is its
  *   reason, and the bucket cannot answer
  */
 export async function answerFailedBatch(
-  { send, disk, hasRequestId }: Recovery,
+  recovery: Recovery,
   operations: readonly Operation[],
   error: unknown,
-): Promise<OutcomeMessage[]> {
+): Promise<Outcome[]> {
   const bytes = operations.reduce((sum, operation) => sum + bytesCarried(operation), 0);
-  const problem = await findDiskProblem(send, disk, bytes, operations.flatMap(blobOf));
+  const problem = await findDiskProblem(recovery, bytes, operations.flatMap(blobsOf));
   if (problem === null) throw error;
-  const isRepeated = (operation: Operation): boolean => hasRequestId || mayRepeat(operation);
+  const isRepeated = (operation: Operation): boolean =>
+    recovery.hasRequestId || !needsSpace(operation);
   const repeated = operations.filter(isRepeated);
-  const answers = repeated.length === 0 ? [] : await send(repeated).catch(() => null);
-  if (answers === null) throw new StoreError(10001, problem.text, problem);
-  const next = answers.values();
+  const outcomes = repeated.length === 0 ? [] : await recovery.send(repeated).catch(() => null);
+  if (outcomes === null) throw new StoreError(10001, problem.text, problem);
+  const next = outcomes.values();
   return operations.map((operation) =>
-    isRepeated(operation) ? (next.next().value as OutcomeMessage) : refusedOutcome(problem),
+    isRepeated(operation) ? (next.next().value as Outcome) : refusedOutcome(problem),
   );
 }
 
@@ -312,31 +257,21 @@ export async function answerFailedBatch(
  * @returns what to tell callers; `null` when the disk is in order
  */
 export async function findDiskProblem(
-  send: Send,
-  disk: StoreDiskClient,
+  { send, askDisk: findProblem }: Pick<Recovery, "send" | "askDisk">,
   bytes: number,
   blobs: readonly string[] = [],
 ): Promise<DiskProblem | null> {
   const ask = async (): Promise<DiskProblem | null> => {
-    const [answer] = await send([{ method: "checkDisk", bytes, blobs }]);
-    const outcome = outcomeIn(answer as OutcomeMessage<"checkDisk">);
+    const [outcome] = (await send([{ method: "checkDisk", bytes, blobs }])) as [
+      Outcome<"checkDisk">,
+    ];
     if (outcome.ok) return outcome.value.problem;
     throw new Error(outcome.text);
   };
   try {
     return await ask();
   } catch {
-    const problem = await disk.findProblem(bytes);
+    const problem = await findProblem(bytes);
     return ask().catch(() => problem);
   }
-}
-
-function blobOf(operation: Operation): string[] {
-  const isWrite = operation.method === "put" || operation.method === "uploadPart";
-  return isWrite && "blob" in operation.content ? [operation.content.blob] : [];
-}
-
-/** Whether an operation may be executed again when the disk has refused its first execution. */
-function mayRepeat({ method }: Operation): boolean {
-  return !["put", "createUpload", "uploadPart", "completeUpload"].includes(method);
 }

@@ -15,8 +15,9 @@ import type {
   Result,
   UploadReference,
   Operation,
+  Outcome,
 } from "../core/operations.ts";
-import { type OutcomeMessage, decodeFrame, encodeFrame } from "./message.ts";
+import { decodeFrame, encodeFrame } from "./message.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 
 export type GetRequest = Omit<Request<"get">, "method">;
@@ -64,7 +65,7 @@ export interface CallObserver {
   record(
     bucketName: string,
     operation: Operation,
-    answer: OutcomeMessage,
+    outcome: Outcome,
     layer: number | undefined,
   ): void;
 }

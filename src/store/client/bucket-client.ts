@@ -1,31 +1,19 @@
 /** The client of a bucket: operations travel by RPC, content of any size by stream. */
-import { BlobDirectory, bytesAtHand, openContent, verifyContent } from "./blob-directory.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 import { BlobDamagedError } from "../core/content.ts";
-import { ContentWriter, ContentCommitter } from "./content-writer.ts";
 import type { Method } from "../core/errors.ts";
-import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object.ts";
-import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
-import { faultOf, outcomeIn, type OutcomeMessage } from "./message.ts";
-import { damagedError, internalError, settle, connectionLost, applyFault } from "./failure.ts";
+import type { AnswerFault, Operation, Outcome, Request, Result } from "../core/operations.ts";
+import { askDisk, Batch, findDiskProblem, senderTo, type Destination } from "./batch.ts";
+import { BlobDirectory, bytesAtHand, openContent, verifyContent } from "./blob-directory.ts";
 import {
-  Batch,
-  findDiskProblem,
-  StoreDiskClient,
-  delayed,
-  senderByFetch,
-  senderByRpc,
-  type Destination,
-} from "./batch.ts";
-import {
+  observation,
   type BucketCalls,
   type GetRequest,
-  type PartRequest,
-  type PutRequest,
-  observation,
   type OpenedObject,
 } from "./bucket-calls.ts";
-import type { AnswerFault } from "../core/fault.ts";
+import { ContentWriter, WriteCalls } from "./content-writer.ts";
+import { applyFault, connectionLost, damagedError, internalError, settle } from "./failure.ts";
 
 export interface BucketAccess extends Destination {
   readonly blobs: Fetcher;
@@ -42,64 +30,52 @@ export interface BucketAccess extends Destination {
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
 const readAttemptsMax = 100;
 
-export class BucketClient implements BucketCalls {
-  readonly #bucketName: string;
+export class BucketClient extends WriteCalls implements BucketCalls {
+  readonly #access: BucketAccess;
+  readonly #sender: ReturnType<typeof senderTo>;
   readonly #batch: Batch;
   readonly #blobs: BlobDirectory;
-  readonly #contents: ContentCommitter;
-  readonly #joiner: Fetcher;
-  readonly #verifyReads: boolean;
 
   constructor(access: BucketAccess) {
-    const { bucketName, disk, latencyMilliseconds: latency } = access;
-    this.#bucketName = bucketName;
-    const sender = (access.rpc ? senderByRpc : senderByFetch)(access);
-    this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
-    const storeDisk = new StoreDiskClient(disk, bucketName);
-    this.#blobs = new BlobDirectory(access.blobs, bucketName);
-    this.#contents = new ContentCommitter(
-      new ContentWriter(this.#blobs, access.runId),
-      (request, layer) => this.#send(request, identity, layer),
-      (bytes) => findDiskProblem((messages) => sender.send(messages), storeDisk, bytes),
-    );
-    this.#joiner = access.joiner;
-    this.#verifyReads = access.verifyReads ?? false;
+    const blobs = new BlobDirectory(access.blobs, access.bucketName);
+    super(new ContentWriter(blobs, access.runId));
+    this.#access = access;
+    this.#blobs = blobs;
+    this.#sender = senderTo(access, access.rpc);
+    this.#batch = new Batch(this.#sender, access.latencyMilliseconds);
   }
 
   call<M extends Method, Made>(
     request: Request<M>,
     make: (result: Result<M>) => Made,
   ): Promise<Made> {
-    return this.#send(request, (answer) => {
-      if (!("fault" in answer)) return make(settle(request, answer));
-      return applyFault(answer.fault).then(() => make(settle(request, answer.outcome)));
+    return this.#send(request, (outcome) => {
+      if (outcome.fault === undefined) return make(settle(request, outcome));
+      return applyFault(outcome.fault).then(() => make(settle(request, outcome)));
     });
   }
 
   get<Made>(request: GetRequest, make: (opened: OpenedObject | null) => Made): Promise<Made> {
-    const operation: Request<"get"> = this.#verifyReads
+    const operation: Request<"get"> = this.#access.verifyReads
       ? { method: "get", verify: true, ...request }
       : { method: "get", ...request };
-    return this.#send(operation, (answer) => {
-      if (!("fault" in answer)) {
-        const opened = openAtOnce(request.key, settle(operation, answer));
+    return this.#send(operation, (outcome) => {
+      if (outcome.fault === undefined) {
+        const opened = openAtOnce(request.key, settle(operation, outcome));
         if (opened !== undefined) return make(opened);
       }
-      return this.#open(operation, answer).then(make);
+      return this.#open(operation, outcome).then(make);
     });
   }
 
   /** Fetches content that did not come with the answer. */
-  async #open(
-    request: Request<"get">,
-    firstAnswer: OutcomeMessage<"get">,
-  ): Promise<OpenedObject | null> {
-    let answer = firstAnswer;
+  async #open(request: Request<"get">, firstOutcome: Outcome<"get">): Promise<OpenedObject | null> {
+    let outcome = firstOutcome;
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
-      const fault = faultOf(answer);
+      const { fault } = outcome;
       if (fault !== undefined) await applyFault(fault);
-      const found = settle(request, outcomeIn(answer));
+      const found = settle(request, outcome);
       const opened = openAtOnce(request.key, found);
       if (opened === null || opened?.status === "condition failed") return opened;
       if (opened !== undefined && fault === undefined) return opened;
@@ -109,8 +85,8 @@ export class BucketClient implements BucketCalls {
         throw damagedError(request.key, damaged?.error);
       }
       try {
-        if (this.#verifyReads) await verifyContent(this.#blobs, content);
-        const whole = await openContent(this.#blobs, this.#joiner, content);
+        if (this.#access.verifyReads) await verifyContent(this.#blobs, content);
+        const whole = await openContent(this.#blobs, this.#access.joiner, content);
         const delivered = fault === undefined ? whole : breakContent(whole, range.length, fault);
         return { status: "found", object, range, content: delivered };
       } catch (error) {
@@ -118,29 +94,33 @@ export class BucketClient implements BucketCalls {
         // The object may have been replaced since the answer; then its old file is removed.
         damaged = { version: object.version, error };
       }
-      answer = await this.#send(request, identity);
+      outcome = await this.#send(request, identity);
     }
   }
 
-  async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
-    const text = await this.#contents.commit<"put">(value, { method: "put", ...description });
-    return text === null ? null : decodeObject(description.key, text);
+  protected override send<M extends Method>(
+    request: Request<M>,
+    layer: number | undefined,
+  ): Promise<Outcome<M>> {
+    return this.#send(request, identity, layer);
   }
 
-  uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
-    return this.#contents.commit<"uploadPart">(value, { method: "uploadPart", ...part });
+  protected override findDiskProblem(bytes: number): Promise<DiskProblem | null> {
+    const { disk, bucketName } = this.#access;
+    const { send } = this.#sender;
+    return findDiskProblem({ send, askDisk: () => askDisk(disk, { bucketName, bytes }) }, bytes);
   }
 
   #send<M extends Method, Made>(
     request: Request<M>,
-    make: (answer: OutcomeMessage<M>) => Made | Promise<Made>,
+    make: (outcome: Outcome<M>) => Made | Promise<Made>,
     layer = observation.current?.layer(),
   ): Promise<Made> {
     const { current } = observation;
     if (current === undefined) return this.#batch.call(request, make);
-    const record = (answer: OutcomeMessage<M>): Made | Promise<Made> => {
-      current.record(this.#bucketName, request as Operation, answer, layer);
-      return make(answer);
+    const record = (outcome: Outcome<M>): Made | Promise<Made> => {
+      current.record(this.#access.bucketName, request as Operation, outcome, layer);
+      return make(outcome);
     };
     return this.#batch.call(request, record, layer);
   }

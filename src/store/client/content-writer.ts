@@ -5,49 +5,49 @@
  *
  * Until the bucket has committed the name, the file belongs to its writer.
  */
-import {
-  BlobNotWrittenError,
-  type BlobDirectory,
-  MarkedSource,
-  StreamSource,
-} from "./blob-directory.ts";
-import { makeBlobName } from "../core/content.ts";
+import { encodeHex } from "../../base/hex.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 import {
   hashAlgorithms,
-  type HashAlgorithm,
-  type Checksums,
   requiredAlgorithms,
+  type Checksums,
   type ExpectedChecksum,
+  type HashAlgorithm,
 } from "../core/checksum.ts";
-import { StoreError, type Method } from "../core/errors.ts";
-import { encodeHex } from "../../base/hex.ts";
+import { makeBlobName } from "../core/content.ts";
+import { StoreError } from "../core/errors.ts";
 import { inlineBytesMax } from "../core/limits.ts";
-import { validateUploadSize } from "../core/multipart.ts";
-import type { Content, Request, Result } from "../core/operations.ts";
-import type { DiskProblem } from "../../state/disk-problem.ts";
-import { type Value, observation, type StreamValue } from "./bucket-calls.ts";
 import { validateWrite } from "../core/metadata.ts";
-import type { OutcomeMessage } from "./message.ts";
-import { applyFault, internalError, reasonOf, refusal, settle } from "./failure.ts";
+import { validateUploadSize, type PartReference } from "../core/multipart.ts";
+import { decodeObject } from "../core/object.ts";
+import type { Content, ObjectRecord, Outcome, Request, Result } from "../core/operations.ts";
+import {
+  BlobNotWrittenError,
+  MarkedSource,
+  StreamSource,
+  type BlobDirectory,
+} from "./blob-directory.ts";
+import {
+  observation,
+  type PartRequest,
+  type PutRequest,
+  type StreamValue,
+  type Value,
+} from "./bucket-calls.ts";
+import { applyFault, hideOwnFrames, internalError, reasonOf, refusal, settle } from "./failure.ts";
 
 /** The size of one read of a stream: hashing small chunks makes large uploads slow. */
 const readBytes = 256 * 1024;
 
-/** The largest values that need no file. */
-interface MemoryLimits {
-  /** Of a value that is in memory already. */
-  readonly bytesMax: number;
-  readonly streamBytesMax: number;
-}
-
-const limitsDefault: MemoryLimits = { bytesMax: inlineBytesMax, streamBytesMax: inlineBytesMax };
+/** The largest values that need no file: values in memory, and streams. */
+const limitsDefault = { bytesMax: inlineBytesMax, streamBytesMax: inlineBytesMax };
 
 export class ContentWriter {
   readonly #blobs: BlobDirectory;
   readonly #runId: string;
-  readonly #limits: MemoryLimits;
+  readonly #limits: typeof limitsDefault;
 
-  constructor(blobs: BlobDirectory, runId: string, limits: MemoryLimits = limitsDefault) {
+  constructor(blobs: BlobDirectory, runId: string, limits = limitsDefault) {
     this.#blobs = blobs;
     this.#runId = runId;
     this.#limits = limits;
@@ -141,12 +141,9 @@ export class ContentWriter {
 }
 
 async function inline(bytes: Uint8Array, algorithms: HashAlgorithm[]): Promise<Content> {
-  return { bytes: ownBytes(bytes), checksums: await hash(bytes, algorithms) };
-}
-
-/** The bytes in a buffer of the same length: the whole buffer of a view would travel. */
-function ownBytes(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+  // The whole buffer of a view would travel.
+  const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+  return { bytes: own, checksums: await hash(bytes, algorithms) };
 }
 
 /** Hashes of bytes. One digest after the other: each keeps the isolate busy. */
@@ -187,77 +184,79 @@ class RunningHash {
   }
 }
 
+type WriteMethod = "put" | "uploadPart";
+
+/** An operation that stores content, without the content. */
+type WriteRequest<M extends WriteMethod> = Omit<Request<M>, "content" | "checksum"> & {
+  readonly method: M;
+  readonly checksum?: ExpectedChecksum<HashAlgorithm>;
+};
+
 /**
- * Where content is written and committed.
+ * The calls that store a value.
  *
- * A value is written first (`ContentWriter`): a small one into memory, a large one to
- * a file. Then an operation names the content, and the bucket commits it or not. The bucket, which
- * knows whether a row names the file, removes the file of an operation that it refuses. If the
- * bucket does not answer, the file stays, and the next start collects it if no row names it.
+ * The value is written first, and then an operation names the content, and the bucket commits it or
+ * not. The bucket, which knows whether a row names the file, removes the file of an operation that it
+ * refuses. If the bucket does not answer, the file stays, and the next start collects it if no row
+ * names it.
  */
-
-/** The operations that store content, without the content. */
-interface WriteOperations {
-  put: Omit<Request<"put">, "content" | "checksum"> & {
-    readonly checksum?: ExpectedChecksum<HashAlgorithm>;
-  };
-  uploadPart: Omit<Request<"uploadPart">, "content" | "checksum">;
-}
-type WriteMethod = keyof WriteOperations;
-
-type Send = <M extends WriteMethod>(
-  request: Request<M>,
-  layer: number | undefined,
-) => Promise<OutcomeMessage<M>>;
-
-export class ContentCommitter {
+export abstract class WriteCalls {
   readonly #writer: ContentWriter;
-  readonly #send: Send;
-  readonly #findDiskProblem: (bytes: number) => Promise<DiskProblem | null>;
 
-  /** @param findDiskProblem asks the bucket why its disk has not taken so many bytes */
-  constructor(
-    writer: ContentWriter,
-    send: Send,
-    findDiskProblem: (bytes: number) => Promise<DiskProblem | null>,
-  ) {
-    this.#findDiskProblem = findDiskProblem;
+  constructor(writer: ContentWriter) {
     this.#writer = writer;
-    this.#send = send;
   }
 
-  async commit<M extends WriteMethod>(
+  protected abstract send<M extends WriteMethod>(
+    request: Request<M>,
+    layer: number | undefined,
+  ): Promise<Outcome<M>>;
+
+  /** Says why the disk has not taken so many bytes, or `null`. */
+  protected abstract findDiskProblem(bytes: number): Promise<DiskProblem | null>;
+
+  async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
+    const text = await this.#commit(value, { method: "put", ...description });
+    return text === null ? null : decodeObject(description.key, text);
+  }
+
+  uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
+    return this.#commit(value, { method: "uploadPart", ...part });
+  }
+
+  async #commit<M extends WriteMethod>(
     value: Value,
-    operation: WriteOperations[M],
+    operation: WriteRequest<M>,
   ): Promise<Result<M>> {
     // The layer in which the call is made: it may end while the value is read.
     const layer = observation.current?.layer();
-    const method = operation.method as M;
-    let content: Content;
+    try {
+      const content = await this.#write(value, operation);
+      const request = { ...operation, content } as unknown as Request<M>;
+      const outcome = await this.send(request, layer);
+      if (outcome.fault !== undefined) await applyFault(outcome.fault);
+      return settle(operation, outcome);
+    } catch (error) {
+      throw hideOwnFrames(error);
+    }
+  }
+
+  async #write(value: Value, operation: WriteRequest<WriteMethod>): Promise<Content> {
+    const { method, checksum } = operation;
     try {
       // All that is known is checked before the value is read.
       validateWrite(operation);
-      const checksum = "checksum" in operation ? operation.checksum : undefined;
-      content = await this.#writer.write(value, requiredAlgorithms(checksum));
+      return await this.#writer.write(value, requiredAlgorithms(checksum));
     } catch (error) {
       await cancelValue(value, error);
-      if (error instanceof BlobNotWrittenError) throw await this.#notWritten(method, error);
-      if (!(error instanceof StoreError)) throw error;
-      throw refusal(method, error, reasonOf(operation, error.code));
+      if (error instanceof StoreError)
+        throw refusal(method, error, reasonOf(operation, error.code));
+      if (!(error instanceof BlobNotWrittenError)) throw error;
+      const problem = await this.findDiskProblem(error.bytes);
+      throw problem === null
+        ? internalError(method, error)
+        : refusal(method, new StoreError(10001, problem.text), { cause: error });
     }
-    const answer = await this.#send({ ...operation, content } as unknown as Request<M>, layer);
-    const request = operation as typeof operation & { readonly method: M };
-    if (!("fault" in answer)) return settle(request, answer);
-    await applyFault(answer.fault);
-    return settle(request, answer.outcome);
-  }
-
-  /** The error of a value that the disk has not taken: the bucket says why. */
-  async #notWritten(method: Method, cause: BlobNotWrittenError): Promise<Error> {
-    const problem = await this.#findDiskProblem(cause.bytes);
-    return problem === null
-      ? internalError(method, cause)
-      : refusal(method, new StoreError(10001, problem.text), { cause });
   }
 }
 

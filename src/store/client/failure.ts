@@ -1,7 +1,6 @@
 /** The errors that callers of the binding receive. */
 import { bindingMessage, StoreError, type StoreErrorCode, type Method } from "../core/errors.ts";
-import type { Outcome, Result } from "../core/operations.ts";
-import type { AnswerFault } from "../core/fault.ts";
+import type { Outcome, Result, AnswerFault } from "../core/operations.ts";
 import { type RefusedOperation, explainRefusal } from "../core/explain-refusal.ts";
 
 /** @throws Error when the bucket has refused the operation */

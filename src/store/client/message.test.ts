@@ -1,22 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { outcomeOf } from "../core/object.ts";
-import { shortMessage, decodeFrame, encodeFrame } from "./message.ts";
+import { decodeFrame, encodeFrame } from "./message.ts";
 import * as fc from "fast-check";
-
-describe("shortMessage()", () => {
-  it("is short for an outcome without a fault", () => {
-    expect(shortMessage([{ ok: true, value: "[…]" }])).toBe("[…]");
-  });
-
-  it("leaves an outcome with a fault as it is", () => {
-    const faulty = {
-      fault: { delayMilliseconds: 1 },
-      outcome: { ok: true, value: "[…]" },
-    } as const;
-    expect(shortMessage([faulty])).toBe(faulty);
-    expect(outcomeOf(faulty)).toBe(faulty);
-  });
-});
 
 function roundTrip(value: unknown): unknown {
   return decodeFrame(encodeFrame(value).buffer);

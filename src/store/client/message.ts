@@ -1,37 +1,9 @@
 /**
- * The messages between a client and a bucket: operations, and their outcomes.
- *
- * In a test, an operation has the layer of isolation in which the call was made, and an outcome may
- * have an envelope that adds a fault, which the client applies to the answer
- * (`client/bucket-client.ts`). Outside of tests nothing is added.
+ * What travels between the owner of a store and its clients: the messages of channels and of
+ * conditions, frames, and marked streams.
  */
-import type { Method } from "../core/errors.ts";
+import type { Call, StoreFault } from "../core/fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
-import { shortAnswer, type ShortAnswer } from "../core/object.ts";
-import type { StoreFault, Call, AnswerFault } from "../core/fault.ts";
-
-interface FaultyOutcome<M extends Method = Method> {
-  readonly fault: AnswerFault;
-  readonly outcome: Outcome<M>;
-}
-
-export type OutcomeMessage<M extends Method = Method> = Outcome<M> | FaultyOutcome<M>;
-/** A short answer. In a test its long form may have an envelope. */
-export type ShortMessage = ShortAnswer<OutcomeMessage>;
-
-export function outcomeIn<M extends Method>(message: OutcomeMessage<M>): Outcome<M> {
-  return "fault" in message ? message.outcome : message;
-}
-
-export function faultOf(message: OutcomeMessage): AnswerFault | undefined {
-  return "fault" in message ? message.fault : undefined;
-}
-
-/** The short form of the only answer of `answers`. */
-export function shortMessage(answers: readonly OutcomeMessage[]): ShortMessage {
-  const answer = answers[0] as OutcomeMessage;
-  return "fault" in answer ? answer : shortAnswer(answer);
-}
 
 /** The messages of a channel (`bucket/bucket-service.ts`), each a frame. */
 
@@ -44,7 +16,7 @@ export interface ChannelRequest {
 export interface ChannelAnswer {
   /** Of the request. Answers may arrive in another order than the requests. */
   readonly id: string;
-  readonly answers: readonly OutcomeMessage[];
+  readonly answers: readonly Outcome[];
 }
 
 /** The programs that use the buckets of the owner's runtime through its endpoint. */

@@ -5,26 +5,22 @@
  * it is. A stream has to be read once for its hash before it is sent, and again for each attempt: a short
  * stream waits in memory, a long one in the spool.
  */
-import { problemOf } from "../../state/disk-problem.ts";
-import type { BlobDirectory } from "./blob-directory.ts";
-import { ContentWriter, ContentCommitter } from "./content-writer.ts";
+import { problemOf, type DiskProblem } from "../../state/disk-problem.ts";
 import { StoreError, type Method } from "../core/errors.ts";
 import { uploadBytesMax } from "../core/limits.ts";
-import type { PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object.ts";
-import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
+import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
 import type { RemoteBucket } from "../remote/remote-bucket.ts";
+import type { Spool } from "../remote/remote-context.ts";
 import type { RemoteObject } from "../remote/remote-reads.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
 import {
+  observation,
   type BucketCalls,
   type GetRequest,
-  type PartRequest,
-  type PutRequest,
-  observation,
   type OpenedObject,
 } from "./bucket-calls.ts";
-import { internalError, reasonOf, refusal, settle, delay, hideOwnFrames } from "./failure.ts";
-import type { Spool } from "../remote/remote-context.ts";
+import { ContentWriter, WriteCalls } from "./content-writer.ts";
+import { delay, hideOwnFrames, internalError, reasonOf, refusal, settle } from "./failure.ts";
 
 /** A script holds several streams at once, and an isolate has 128 MB in production. */
 const streamBytesMax = 4 * 1024 * 1024;
@@ -45,21 +41,12 @@ interface RemoteCallsOptions {
   readonly latencyMilliseconds: number;
 }
 
-export class RemoteCalls implements BucketCalls {
-  readonly #bucketName: string;
-  readonly #bucket: RemoteBucket;
-  readonly #contents: ContentCommitter;
-  readonly #latencyMilliseconds: number;
+export class RemoteCalls extends WriteCalls implements BucketCalls {
+  readonly #options: RemoteCallsOptions;
 
-  constructor({ bucketName, bucket, blobs, runId, latencyMilliseconds }: RemoteCallsOptions) {
-    this.#bucketName = bucketName;
-    this.#bucket = bucket;
-    this.#latencyMilliseconds = latencyMilliseconds;
-    this.#contents = new ContentCommitter(
-      new ContentWriter(blobs, runId, limits),
-      (request, layer) => this.#execute(request, layer),
-      () => Promise.resolve(spoolProblem),
-    );
+  constructor(options: RemoteCallsOptions) {
+    super(new ContentWriter(options.blobs, options.runId, limits));
+    this.#options = options;
   }
 
   async call<M extends Method, Made>(
@@ -68,7 +55,7 @@ export class RemoteCalls implements BucketCalls {
   ): Promise<Made> {
     // `get` has a method of its own.
     const executed = request as Request<Exclude<Method, "get">>;
-    const outcome = (await this.#execute(executed)) as Outcome<M>;
+    const outcome = (await this.send(executed)) as Outcome<M>;
     return inCaller(() => make(settle(request, outcome)));
   }
 
@@ -78,7 +65,7 @@ export class RemoteCalls implements BucketCalls {
     await this.#wait();
     let found: RemoteObject | null;
     try {
-      found = await this.#bucket.get(request);
+      found = await this.#options.bucket.get(request);
     } catch (error) {
       if (!(error instanceof StoreError)) throw hideOwnFrames(internalError("get", error));
       const { code, message: text } = error;
@@ -89,28 +76,24 @@ export class RemoteCalls implements BucketCalls {
     return inCaller(() => make(found));
   }
 
-  async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
-    const text = await this.#contents.commit<"put">(value, { method: "put", ...description });
-    return text === null ? null : decodeObject(description.key, text);
-  }
-
-  uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
-    return this.#contents.commit<"uploadPart">(value, { method: "uploadPart", ...part });
-  }
-
-  async #execute<M extends Exclude<Method, "get">>(
+  protected override async send<M extends Exclude<Method, "get">>(
     request: Request<M>,
     layer?: number,
   ): Promise<Outcome<M>> {
     const record = this.#recorder(layer);
     await this.#wait();
-    const outcome = await this.#bucket.execute(request);
+    const outcome = await this.#options.bucket.execute(request);
     record(request as Operation, outcome);
     return outcome;
   }
 
+  protected override findDiskProblem(): Promise<DiskProblem> {
+    return Promise.resolve(spoolProblem);
+  }
+
   async #wait(): Promise<void> {
-    if (this.#latencyMilliseconds > 0) await delay(this.#latencyMilliseconds);
+    const { latencyMilliseconds } = this.#options;
+    if (latencyMilliseconds > 0) await delay(latencyMilliseconds);
   }
 
   /** Tells the observer of a test about a call. The layer is that of the moment of the call. */
@@ -118,7 +101,8 @@ export class RemoteCalls implements BucketCalls {
     layer = observation.current?.layer(),
   ): (operation: Operation, outcome: Outcome) => void {
     const { current } = observation;
-    return (operation, outcome) => current?.record(this.#bucketName, operation, outcome, layer);
+    const { bucketName } = this.#options;
+    return (operation, outcome) => current?.record(bucketName, operation, outcome, layer);
   }
 }
 
@@ -140,7 +124,6 @@ function outcomeOf(found: RemoteObject | null): Outcome<"get"> {
 }
 
 /** The spool of a remote bucket in workerd: files of a disk service. */
-
 export class DiskSpool implements Spool {
   readonly #blobs: BlobDirectory;
 

@@ -1,19 +1,11 @@
 /**
  * Calls of a bucket as spans in the trace of the script's invocation: `store_get` and so on, for the
- * explorer of a dev server. Only an observed binding has this class around its calls.
+ * explorer of a dev server.
  */
-import { type Method, methodNames } from "../core/errors.ts";
-import type { PartReference } from "../core/multipart.ts";
-import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
+import { callNames, type Method } from "../core/errors.ts";
 import { keysOf } from "../core/fault.ts";
-import type {
-  Value,
-  BucketCalls,
-  GetRequest,
-  PartRequest,
-  PutRequest,
-  OpenedObject,
-} from "./bucket-calls.ts";
+import type { Operation } from "../core/operations.ts";
+import type { BucketCalls, Value } from "./bucket-calls.ts";
 
 /** The tracing of workerd. A span ends when the promise of its function settles. */
 export interface Tracing {
@@ -24,70 +16,21 @@ interface TraceSpan {
   setAttribute(name: string, value: string | number): void;
 }
 
-type Outcome = "ok" | "none";
-
-export class TracedCalls implements BucketCalls {
-  readonly #calls: BucketCalls;
-  readonly #bucketName: string;
-  readonly #tracing: Tracing;
-
-  constructor(calls: BucketCalls, bucketName: string, tracing: Tracing) {
-    this.#calls = calls;
-    this.#bucketName = bucketName;
-    this.#tracing = tracing;
-  }
-
-  call<M extends Method, Made>(
-    request: Request<M>,
-    make: (result: Result<M>) => Made,
-  ): Promise<Made> {
-    const { method } = request;
-    const keys = keysOf(request as Operation);
-    return this.#trace(method, keys, null, (span) =>
-      this.#calls.call(request, (result) => {
-        // These methods have no result.
-        const hasNone = method === "delete" || method === "abortUpload";
-        describe(span, !hasNone && result === null ? "none" : "ok");
-        return make(result);
-      }),
-    );
-  }
-
-  get<Made>(request: GetRequest, make: (opened: OpenedObject | null) => Made): Promise<Made> {
-    return this.#trace("get", [request.key], null, (span) =>
-      this.#calls.get(request, (opened) => {
-        if (opened?.status === "found") describe(span, "ok", opened.range.length);
-        else describe(span, "none");
-        return make(opened);
-      }),
-    );
-  }
-
-  put(request: PutRequest): Promise<ObjectRecord | null> {
-    return this.#trace("put", [request.key], lengthOf(request.value), async (span) => {
-      const stored = await this.#calls.put(request);
-      describe(span, stored === null ? "none" : "ok");
-      return stored;
-    });
-  }
-
-  uploadPart(request: PartRequest): Promise<PartReference> {
-    return this.#trace("uploadPart", [request.key], lengthOf(request.value), async (span) => {
-      const part = await this.#calls.uploadPart(request);
-      span.setAttribute("part", request.partNumber);
-      describe(span, "ok");
-      return part;
-    });
-  }
-
-  #trace<Made>(
+/** @param tracing of the runtime; without it, the calls are not traced */
+export function tracedCalls(
+  calls: BucketCalls,
+  bucketName: string,
+  tracing: Tracing | undefined,
+): BucketCalls {
+  if (tracing === undefined) return calls;
+  const trace = <Made>(
     method: Method,
     keys: readonly string[],
     bytes: number | null,
     run: (span: TraceSpan) => Promise<Made>,
-  ): Promise<Made> {
-    return this.#tracing.enterSpan(`store_${methodNames[method]}`, (span) => {
-      span.setAttribute("bucket", this.#bucketName);
+  ): Promise<Made> =>
+    tracing.enterSpan(`store_${callNames[method] ?? method}`, (span) => {
+      span.setAttribute("bucket", bucketName);
       span.setAttribute("key", keys[0] ?? "");
       if (keys.length > 1) span.setAttribute("keys", keys.length);
       if (bytes !== null) span.setAttribute("bytes", bytes);
@@ -97,12 +40,41 @@ export class TracedCalls implements BucketCalls {
         throw error;
       });
     });
-  }
-}
-
-function describe(span: TraceSpan, outcome: Outcome, bytes?: number): void {
-  if (bytes !== undefined) span.setAttribute("bytes", bytes);
-  span.setAttribute("outcome", outcome);
+  return {
+    call: (request, make) => {
+      const { method } = request;
+      return trace(method, keysOf(request as Operation), null, (span) =>
+        calls.call(request, (result) => {
+          // These methods have no result.
+          const hasNone = method === "delete" || method === "abortUpload";
+          span.setAttribute("outcome", !hasNone && result === null ? "none" : "ok");
+          return make(result);
+        }),
+      );
+    },
+    get: (request, make) =>
+      trace("get", [request.key], null, (span) =>
+        calls.get(request, (opened) => {
+          const isFound = opened?.status === "found";
+          if (isFound) span.setAttribute("bytes", opened.range.length);
+          span.setAttribute("outcome", isFound ? "ok" : "none");
+          return make(opened);
+        }),
+      ),
+    put: (request) =>
+      trace("put", [request.key], lengthOf(request.value), async (span) => {
+        const stored = await calls.put(request);
+        span.setAttribute("outcome", stored === null ? "none" : "ok");
+        return stored;
+      }),
+    uploadPart: (request) =>
+      trace("uploadPart", [request.key], lengthOf(request.value), async (span) => {
+        const part = await calls.uploadPart(request);
+        span.setAttribute("part", request.partNumber);
+        span.setAttribute("outcome", "ok");
+        return part;
+      }),
+  };
 }
 
 /** `null` for a stream whose length only its end tells. */

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callMethods, failEffect, type CallMethod } from "../core/fault.ts";
+import { callMethods, type CallMethod } from "../core/errors.ts";
+import { failEffect } from "../core/fault.ts";
 import {
   BucketFaultError,
   formatBucketFault,

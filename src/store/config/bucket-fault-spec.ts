@@ -22,13 +22,11 @@
  */
 import { toMilliseconds } from "../../base/format.ts";
 import { nearest, unknownWord } from "../../base/nearest.ts";
-import { storeErrorTable } from "../core/errors.ts";
+import { storeErrorTable, callMethods, type CallMethod } from "../core/errors.ts";
 import {
-  callMethods,
   failEffect,
   makeStoreFault,
   slowEffect,
-  type CallMethod,
   type FaultEffect,
   type FaultTarget,
   type StoreFault,

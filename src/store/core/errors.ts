@@ -145,11 +145,11 @@ export function bindingMessage(
   method: Method,
   error: { code: StoreErrorCode; text: string },
 ): string {
-  return `${methodNames[method]}: ${error.text} (${error.code})`;
+  return `${callNames[method] ?? method}: ${error.text} (${error.code})`;
 }
 
-/** The operations of a bucket, and the names that the binding's callers know them by. */
-export const methodNames = {
+/** The operations that scripts can call, and the names that the binding's callers know them by. */
+const scriptMethods = {
   head: "head",
   get: "get",
   put: "put",
@@ -161,15 +161,23 @@ export const methodNames = {
   abortUpload: "abortMultipartUpload",
   listUploads: "listMultipartUploads",
   listParts: "listParts",
-  getSettings: "getSettings",
-  putSettings: "putSettings",
-  createBucket: "createBucket",
-  deleteBucket: "deleteBucket",
-  stats: "stats",
-  checkDisk: "checkDisk",
 } as const;
 
-export type Method = keyof typeof methodNames;
+export type CallMethod = (typeof scriptMethods)[keyof typeof scriptMethods];
+
+export type Method =
+  | keyof typeof scriptMethods
+  | "getSettings"
+  | "putSettings"
+  | "createBucket"
+  | "deleteBucket"
+  | "stats"
+  | "checkDisk";
+
+/** An operation that scripts cannot call has no name. */
+export const callNames: { readonly [M in Method]?: CallMethod } = scriptMethods;
+
+export const callMethods: ReadonlySet<string> = new Set(Object.values(scriptMethods));
 
 /** The format of a bucket's database (`bucket/schema.ts`). */
 export const formatVersion = 1;

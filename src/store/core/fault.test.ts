@@ -13,7 +13,7 @@ import {
 function hits(target: FaultTarget, count = 10): number[] {
   const armed = new ArmedFault(makeStoreFault(target, failEffect()));
   return Array.from({ length: count }, () =>
-    armed.hits({ bucket: "photos", method: "put", keys: ["a.png"] }),
+    armed.hit({ bucket: "photos", method: "put", keys: ["a.png"] }),
   ).filter((hit) => hit !== null);
 }
 
@@ -47,7 +47,7 @@ describe("ArmedFault", () => {
 
   it("hits a delete if any of its keys matches", () => {
     const armed = new ArmedFault(makeStoreFault({ key: "b" }, failEffect()));
-    expect(armed.hits({ bucket: "photos", method: "delete", keys: ["a", "b"] })).toBe(1);
+    expect(armed.hit({ bucket: "photos", method: "delete", keys: ["a", "b"] })).toBe(1);
   });
 });
 
@@ -85,7 +85,7 @@ describe("describeFaults()", () => {
     const [never, third, used] = targets.map(
       (target) => new ArmedFault(makeStoreFault(target, failEffect())),
     ) as [ArmedFault, ArmedFault, ArmedFault];
-    for (const armed of [never, third, used, third]) armed.hits(call);
+    for (const armed of [never, third, used, third]) armed.hit(call);
     const injected = { bucket: "photos", method: "put", key: "a.png", nth: 1 } as const;
     expect(
       describeFaults(

@@ -19,8 +19,14 @@ import {
   type TextPattern,
 } from "../../base/fault-schedule.ts";
 import { nearest, unknownWord } from "../../base/nearest.ts";
-import { storeErrorTable, type StoreErrorCode, methodNames } from "./errors.ts";
-import type { Operation, Outcome, Result, ObjectDescription } from "./operations.ts";
+import {
+  callMethods,
+  callNames,
+  storeErrorTable,
+  type CallMethod,
+  type StoreErrorCode,
+} from "./errors.ts";
+import type { AnswerFault, Operation, Outcome, Result, ObjectDescription } from "./operations.ts";
 
 /** Which calls a fault hits: the calls that match every given field. */
 export interface FaultTarget extends FaultTiming {
@@ -142,34 +148,54 @@ export function unknownBucketText(name: string, bucketNames: readonly string[]):
   );
 }
 
-/** A fault in force, with its count of matching calls. */
+/** A fault in force, with the number of calls that it has matched and hit. */
 export class ArmedFault {
   readonly fault: StoreFault;
   readonly #schedule: FaultSchedule;
   #matches = 0;
-  #hasHit = false;
+  hits = 0;
 
   constructor(fault: StoreFault) {
     this.fault = fault;
-    this.#schedule = new FaultSchedule(fault);
+    // JSON has no `Infinity`, and carries `null` instead.
+    const times = (fault.times as number | null) ?? Infinity;
+    this.#schedule = new FaultSchedule({ ...fault, times });
   }
 
   /** The number of the call among the matching calls, if the fault hits the call. */
-  hits(call: Pick<Call, "bucket" | "method" | "keys">): number | null {
+  hit(call: Pick<Call, "bucket" | "method" | "keys">): number | null {
     const { bucket, key, methods } = this.fault;
     if (bucket !== null && bucket !== call.bucket) return null;
     if (methods !== null && !methods.includes(call.method)) return null;
     if (key !== null && !call.keys.some((each) => matchesPattern(key, each))) return null;
     this.#matches++;
     const nth = this.#schedule.countCall();
-    this.#hasHit ||= nth !== null;
+    if (nth !== null) this.hits++;
     return nth;
   }
 
   /** `null` if the fault has hit a call. */
   get unused(): UnusedFault | null {
-    return this.#hasHit ? null : { text: this.fault.text, matches: this.#matches };
+    return this.hits > 0 ? null : { text: this.fault.text, matches: this.#matches };
   }
+}
+
+/** What the first fault that hits an operation does to the operation. */
+export function injectFault(
+  faults: readonly ArmedFault[],
+  bucket: string,
+  operation: Operation,
+): InjectedFault | null {
+  const method = callNames[operation.method];
+  if (method === undefined) return null;
+  const keys = keysOf(operation);
+  for (const armed of faults) {
+    const nth = armed.hit({ bucket, method, keys });
+    if (nth === null) continue;
+    const { effect, when } = armed.fault;
+    return { bucket, method, key: keys[0] ?? "", nth, when, effect };
+  }
+  return null;
 }
 
 /**
@@ -181,23 +207,21 @@ export function describeFaults(
   injected: readonly string[],
   unused: readonly UnusedFault[],
 ): string {
-  return [
-    describeList("Injected faults", injected),
-    describeList("Faults that hit no call", unused.map(describeUnusedFault)),
-  ]
-    .filter((list) => list !== "")
+  const lists = {
+    "Injected faults": injected,
+    "Faults that hit no call": unused.map(describeUnused),
+  };
+  return Object.entries(lists)
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => [`${title}:`, ...lines].join("\n  "))
     .join("\n\n");
-}
-
-function describeList(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? "" : [`${title}:`, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
 export function describeInjectedFault({ bucket, method, key, effect, nth }: InjectedFault): string {
   return `${method} of "${key}" in "${bucket}" ${describeEffect(effect)} (call ${nth} that the fault matches)`;
 }
 
-function describeUnusedFault({ text, matches }: UnusedFault): string {
+function describeUnused({ text, matches }: UnusedFault): string {
   const calls = matches === 1 ? "1 call matches" : `${matches} calls match`;
   return `faults.${text}: ${matches === 0 ? "no call matches" : `${calls}, none was hit`}`;
 }
@@ -214,16 +238,6 @@ function describeEffect(effect: FaultEffect): string {
 }
 
 /** What a bucket does with an operation that a fault hits. */
-
-/** What the client does with the answer of a call. */
-export interface AnswerFault {
-  readonly delayMilliseconds?: number;
-  /** The connection is lost: before the answer, or after so many bytes of the body of a `get`. */
-  readonly lost?: "answer" | { readonly afterBytes: number };
-  /** The test of the call has ended and the operation was not executed: the call never returns. */
-  readonly late?: true;
-}
-
 export interface Decision {
   readonly execute: boolean;
   /** Replaces the outcome of the bucket. */
@@ -255,8 +269,7 @@ export function decideFault(
   }
 }
 
-/** Calls of buckets, as tests inspect them. */
-
+/** A call of a bucket, as tests inspect it. */
 export interface Call {
   /** The bucket's name */
   readonly bucket: string;
@@ -273,34 +286,6 @@ export interface Call {
   readonly code?: number;
 }
 
-/** The names of the methods in the interface of buckets. */
-export type CallMethod = Exclude<(typeof methodNames)[keyof typeof methodNames], InternalMethod>;
-type InternalMethod = (typeof internalMethods)[number];
-
-/** The operations that scripts cannot call. */
-const internalMethods = [
-  "getSettings",
-  "putSettings",
-  "createBucket",
-  "deleteBucket",
-  "stats",
-  "checkDisk",
-] as const;
-
-export const callMethods: ReadonlySet<string> = new Set<CallMethod>(
-  Object.values(methodNames).filter(isCallMethod),
-);
-
-function isCallMethod(name: CallMethod | InternalMethod): name is CallMethod {
-  return !(internalMethods as readonly string[]).includes(name);
-}
-
-/** `null` for an operation that scripts cannot call. */
-export function callMethodOf({ method }: Operation): CallMethod | null {
-  const name = methodNames[method];
-  return isCallMethod(name) ? name : null;
-}
-
 export function keysOf(operation: Operation): readonly string[] {
   if ("key" in operation) return [operation.key];
   if ("keys" in operation) return operation.keys;
@@ -308,8 +293,8 @@ export function keysOf(operation: Operation): readonly string[] {
 }
 
 export function describeCall(bucket: string, operation: Operation, outcome: Outcome): Call | null {
-  const method = callMethodOf(operation);
-  if (method === null) return null;
+  const method = callNames[operation.method];
+  if (method === undefined) return null;
   const keys = keysOf(operation);
   const call = { bucket, method, key: keys[0] ?? "", keys, bytes: bytesOf(operation, outcome) };
   if (!outcome.ok) return { ...call, outcome: "error", code: outcome.code };
@@ -327,15 +312,13 @@ function bytesOf(operation: Operation, outcome: Outcome): number {
   return got?.status === "found" ? got.range.length : 0;
 }
 
-/** Objects that a test writes to a bucket and reads from it directly, without the script. */
-
-/** An object that a test writes. */
+/** An object that a test writes to a bucket directly, without the script. */
 export interface SeedObject extends Partial<ObjectDescription> {
   readonly key: string;
   readonly bytes: Uint8Array;
 }
 
-/** An object that a test reads. */
+/** An object that a test reads from a bucket directly. */
 export type FixtureObject = Required<Omit<SeedObject, "storageClass" | "ssecKeyMd5">>;
 
 /**

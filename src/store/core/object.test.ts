@@ -207,6 +207,7 @@ describe("shortAnswer()", () => {
 
   it.each<[string, Outcome]>([
     ["a failure", { ok: false, code: 10020, text: "No." }],
+    ["an outcome with a fault", { ok: true, value: "[…]", fault: { delayMilliseconds: 1 } }],
     [
       "content in a file",
       {

@@ -141,7 +141,6 @@ function objectRecord(
  * `rest` is JSON of the other fields of a put, and is absent where all of them have their default.
  * An answer that has no short form (a failure, content in files) travels in its long form.
  */
-
 export type ShortCall = readonly [
   method: "head" | "get" | "put",
   key: string,
@@ -150,12 +149,11 @@ export type ShortCall = readonly [
   rest?: string | undefined,
 ];
 
-/** @typeParam Long the long form of an answer */
-export type ShortAnswer<Long = Outcome> =
+export type ShortAnswer =
   | EncodedObject
   | null
   | readonly [object: EncodedObject, bytes: ArrayBuffer]
-  | Long;
+  | Outcome;
 
 /** `null` for an operation that has no short form. */
 export function shortCall(operation: Operation): ShortCall | null {
@@ -205,7 +203,7 @@ function putOf([, key, bytes, md5, rest]: ShortCall): Request<"put"> {
 const plainRest = { http: {}, custom: {}, checksums: {}, storageClass: "Standard" } as const;
 
 export function shortAnswer(outcome: Outcome): ShortAnswer {
-  if (!outcome.ok) return outcome;
+  if (!outcome.ok || outcome.fault !== undefined) return outcome;
   const { value } = outcome;
   if (value === null || typeof value === "string") return value;
   if ("status" in value && value.status === "found") {
@@ -218,16 +216,12 @@ export function shortAnswer(outcome: Outcome): ShortAnswer {
 }
 
 /** The outcome that a short answer stands for; a long answer as it is. */
-export function outcomeOf<Long extends object>(answer: ShortAnswer<Long>): Outcome | Long {
+export function outcomeOf(answer: ShortAnswer): Outcome {
   if (answer === null || typeof answer === "string") return { ok: true, value: answer };
-  if (!isPair(answer)) return answer;
+  if ("ok" in answer) return answer;
   const [object, bytes] = answer;
   const range = { offset: 0, length: bytes.byteLength };
   return { ok: true, value: { status: "found", object, range, content: [{ bytes }] } };
-}
-
-function isPair(answer: object): answer is readonly [EncodedObject, ArrayBuffer] {
-  return Array.isArray(answer);
 }
 
 function isEmpty(fields: object): boolean {
@@ -236,7 +230,6 @@ function isEmpty(fields: object): boolean {
 }
 
 /** All checksums of an object: those of the binding, and those of the S3-compatible interface. */
-
 export function allChecksums({ checksums, s3Checksums }: ObjectRecord): Checksums {
   return s3Checksums === undefined ? checksums : { ...checksums, ...s3Checksums };
 }

@@ -247,7 +247,10 @@ export type Result<M extends Method> = Operations[M]["result"];
 export type Operation = { [M in Method]: Request<M> }[Method];
 
 /** Each operation of a batch succeeds or fails by itself. */
-export type Outcome<M extends Method = Method> =
+export type Outcome<M extends Method = Method> = {
+  /** Only in a test, and under conditions: the client applies the fault to the answer. */
+  readonly fault?: AnswerFault;
+} & (
   | { readonly ok: true; readonly value: Result<M> }
   | {
       readonly ok: false;
@@ -255,9 +258,17 @@ export type Outcome<M extends Method = Method> =
       readonly text: string;
       /** Only where it is true. */
       readonly lacksSpace?: boolean;
-    };
+    }
+);
 
-/** The size of an operation, which limits how many operations are sent together. */
+/** What the client does with the answer of a call. */
+export interface AnswerFault {
+  readonly delayMilliseconds?: number;
+  /** The connection is lost: before the answer, or after so many bytes of the body of a `get`. */
+  readonly lost?: "answer" | { readonly afterBytes: number };
+  /** The test of the call has ended and the operation was not executed: the call never returns. */
+  readonly late?: true;
+}
 
 /** A key and the largest metadata of an object, with room for their JSON. */
 const recordBytes = 2 * (keyBytesMax + metadataBytesMax);
@@ -266,39 +277,63 @@ const entryBytes = 2 * keyBytesMax;
 
 /** The most bytes that an operation carries, in its request or in its result. */
 export function bytesCarried(operation: Operation): number {
-  switch (operation.method) {
-    case "put":
-    case "uploadPart":
-      return recordBytes + ("bytes" in operation.content ? operation.content.bytes.length : 0);
-    case "get":
-      return recordBytes + inlineBytesMax;
-    case "list":
-      return Math.max(operation.limit * entryBytes, 2 * listPageBytesMax);
-    case "delete":
-      return operation.keys.length * entryBytes;
-    case "completeUpload":
-      return operation.parts.length * entryBytes;
-    case "listUploads":
-    case "listParts":
-      return operation.limit * entryBytes;
-    case "head":
-    case "createUpload":
-    case "abortUpload":
-    case "getSettings":
-    case "putSettings":
-    case "createBucket":
-    case "deleteBucket":
-    case "stats":
-    case "checkDisk":
-      return recordBytes;
+  if ("content" in operation) {
+    return recordBytes + ("bytes" in operation.content ? operation.content.bytes.length : 0);
   }
+  if ("keys" in operation) return operation.keys.length * entryBytes;
+  if ("parts" in operation) return operation.parts.length * entryBytes;
+  const { method } = operation;
+  if (method === "get") return recordBytes + inlineBytesMax;
+  if (method === "list") return Math.max(operation.limit * entryBytes, 2 * listPageBytesMax);
+  const isListing = method === "listUploads" || method === "listParts";
+  return isListing ? operation.limit * entryBytes : recordBytes;
 }
 
-/** The outcome of an operation that the store cannot execute, for a reason that is not a rule. */
-
-/** @param problem what happened, why, and what to do */
+/**
+ * The outcome of an operation that the store cannot execute, for a reason that is not a rule.
+ *
+ * @param problem what happened, why, and what to do
+ */
 export function refusedOutcome({ text, lacksSpace }: DiskProblem): Outcome {
   return { ok: false, code: 10001, text, ...(lacksSpace && { lacksSpace }) };
+}
+
+/** The operations that write, and what they do to the space of the disk. */
+const writes: { readonly [M in Method]?: "needs space" | "frees space" } = {
+  put: "needs space",
+  delete: "frees space",
+  createUpload: "needs space",
+  uploadPart: "needs space",
+  completeUpload: "needs space",
+  abortUpload: "frees space",
+  putSettings: "needs space",
+  createBucket: "needs space",
+  deleteBucket: "frees space",
+};
+
+export function isRead({ method }: Operation): boolean {
+  return writes[method] === undefined;
+}
+
+export function areReads(operations: readonly Operation[]): boolean {
+  return operations.every(isRead);
+}
+
+/** Whether an operation needs more space than it frees. */
+export function needsSpace({ method }: Operation): boolean {
+  return writes[method] === "needs space";
+}
+
+/** The file that an operation brings: a row may name it after the operation. */
+export function blobsOf(operation: Operation): string[] {
+  return "content" in operation && "blob" in operation.content ? [operation.content.blob] : [];
+}
+
+/** Whether a batch is a question about the disk, which travels by itself. */
+export function asksForDisk(
+  operations: readonly Operation[],
+): operations is readonly [Request<"checkDisk">] {
+  return operations[0]?.method === "checkDisk";
 }
 
 /** The settings of a binding: from its configuration, and from the script's compatibility settings. */
@@ -312,71 +347,4 @@ export interface BucketSettings {
   readonly rejectBadArguments: boolean;
   /** Deviation: Node accepts streams of unknown length, because no stream in Node has a known length. */
   readonly allowUnsizedStreams: boolean;
-}
-
-/** What kinds of operations a batch has: whether it writes, and whether it needs space. */
-
-/** Whether a batch needs a transaction. Reads need none, and the order of its writes makes a put safe (`bucket/objects.ts`). */
-export function needTransaction(operations: readonly Operation[]): boolean {
-  const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
-  return !isSinglePut && !areReads(operations);
-}
-
-/** A refused write, or a conditional write whose condition does not hold, stores nothing. */
-export function isStored(outcome: Outcome): boolean {
-  return outcome.ok && outcome.value !== null;
-}
-
-/** Whether no operation writes. */
-export function areReads(operations: readonly Operation[]): boolean {
-  return operations.every(isRead);
-}
-
-/** Compares, frequent methods first: a set would compute the hash of every message's method. */
-export function isRead({ method }: Operation): boolean {
-  switch (method) {
-    case "head":
-    case "get":
-    case "list":
-    case "listUploads":
-    case "listParts":
-    case "getSettings":
-    case "stats":
-    case "checkDisk":
-      return true;
-    case "put":
-    case "delete":
-    case "createUpload":
-    case "uploadPart":
-    case "completeUpload":
-    case "abortUpload":
-    case "putSettings":
-    case "createBucket":
-    case "deleteBucket":
-      return false;
-  }
-}
-
-/** They free more space than they need. */
-const freeingMethods: ReadonlySet<Method> = new Set(["delete", "abortUpload", "deleteBucket"]);
-
-/** Whether an operation needs more space than it frees. */
-export function needsSpace(operation: Operation): boolean {
-  return !isRead(operation) && !freeingMethods.has(operation.method);
-}
-
-/** Whether a row may name a file after the operation that no row has named before. */
-export function storesFile(operation: Operation): boolean {
-  return "content" in operation && "blob" in operation.content;
-}
-
-/** Whether a batch is a question about the disk, which travels by itself. */
-export function asksForDisk(
-  operations: readonly Operation[],
-): operations is readonly [Request<"checkDisk">] {
-  return operations[0]?.method === "checkDisk";
-}
-
-export function isDelete({ method }: Operation): boolean {
-  return method === "delete";
 }

@@ -6,6 +6,7 @@
  * before the channel is open, those that are too large, and those whose channel has ended travel by HTTP
  * requests, which take more time: the endpoint answers them also when the bucket fails.
  */
+import type { Outcome } from "../core/operations.ts";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
@@ -21,7 +22,6 @@ import {
   type ChannelAnswer,
   type ChannelRequest,
   type ClientName,
-  type OutcomeMessage,
 } from "../client/message.ts";
 import { messageHead, upgradeRequest, WebSocketReader } from "../client/web-socket.ts";
 
@@ -52,7 +52,7 @@ export class EndpointClient {
   readonly #socketPath: string;
   readonly #clientHeaders: Readonly<Record<string, string>>;
   readonly #closing = new AbortController();
-  readonly #channels = new Map<string, AnsweringSocket<readonly OutcomeMessage[]>>();
+  readonly #channels = new Map<string, AnsweringSocket<readonly Outcome[]>>();
   /** The buckets that this process has used. */
   readonly #used = new Set<string>();
 
@@ -70,7 +70,7 @@ export class EndpointClient {
    * @param request has the same id in every repetition
    * @throws UserError when the runtime refuses the batch, EndpointClosedError
    */
-  async execute(bucketName: string, request: ChannelRequest): Promise<readonly OutcomeMessage[]> {
+  async execute(bucketName: string, request: ChannelRequest): Promise<readonly Outcome[]> {
     const { id, operations } = request;
     const channel = this.#channels.get(bucketName);
     if (channel?.isOpen) {

@@ -20,7 +20,6 @@ import {
   type Request,
   type Result,
 } from "../core/operations.ts";
-import { faultOf, outcomeIn, type OutcomeMessage } from "../client/message.ts";
 import { BlobFiles, joinBytes } from "./blob-files.ts";
 import { copyByRead, type Bucket, type FoundObject, type OpenedObject } from "./bucket.ts";
 import { OwnerConnection, type OwnerConnectionOptions } from "./owner-connection.ts";
@@ -170,7 +169,7 @@ const requestOperationsMax = 500;
 
 interface QueuedOperation {
   readonly operation: Operation;
-  readonly resolve: (answer: OutcomeMessage) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -193,15 +192,15 @@ export class OperationQueue {
 
   /** @throws ConnectionLostError when a fault loses the answer */
   async execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
-    const answer = (await this.#add(request as Operation)) as OutcomeMessage<M>;
-    const { delayMilliseconds, lost, late } = faultOf(answer) ?? {};
+    const outcome = (await this.#add(request as Operation)) as Outcome<M>;
+    const { delayMilliseconds, lost, late } = outcome.fault ?? {};
     if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
     // A body that a fault breaks off is lost as a whole here.
     if (lost !== undefined || late) throw new ConnectionLostError();
-    return outcomeIn(answer);
+    return outcome;
   }
 
-  #add(operation: Operation): Promise<OutcomeMessage> {
+  #add(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#queued.push({ operation, resolve, reject });
       if (this.#scheduled) return;
@@ -242,7 +241,7 @@ export class OperationQueue {
         endpoint.execute(this.#bucketName, { id, operations }),
       );
       for (const [index, { resolve }] of calls.entries()) {
-        resolve(answers[index] as OutcomeMessage);
+        resolve(answers[index] as Outcome);
       }
     } catch (error) {
       for (const { reject } of calls) reject(error);

@@ -6,8 +6,7 @@
  * Only a key may have colons, so the end of the text is read from the right. The server checks the
  * text; the form has most of what a text can say, and not all.
  */
-import { storeErrorTable } from "../../../store/core/errors.ts";
-import { callMethods } from "../../../store/core/fault.ts";
+import { storeErrorTable, callMethods } from "../../../store/core/errors.ts";
 import {
   always,
   describeTiming,
