@@ -277,7 +277,7 @@ async function serveZone(zoneName: string, records: readonly ResourceRecord[]): 
           questions,
           answers,
         };
-        socket.write(frame(encodeMessage(message, { bytesMax: 65_535 })));
+        socket.write(frame(encodeMessage(message)));
       }
     });
   });

@@ -57,7 +57,7 @@ function texts(records: Iterable<ResourceRecord>): string[] {
 async function ask(port: number, query: Message): Promise<ResourceRecord[] | number> {
   const socket = connect({ host: "127.0.0.1", port });
   onTestFinished(() => void socket.destroy());
-  socket.write(frame(encodeMessage(query, { bytesMax: 65_535 })));
+  socket.write(frame(encodeMessage(query)));
   const frames = new Frames();
   const records: ResourceRecord[] = [];
   for await (const piece of socket) {
@@ -205,7 +205,7 @@ describe("a flattened name with an external target", () => {
       const data = Uint8Array.of(192, 0, 2, last);
       const answers = question.type === typeCodes.A ? [{ ...question, ttlSeconds: 1, data }] : [];
       const response = { ...blankMessage, id: asked.id, response: true, questions: [question] };
-      resolver.send(encodeMessage({ ...response, answers }, { bytesMax: 512 }), port, address);
+      resolver.send(encodeMessage({ ...response, answers }), port, address);
     });
     const { client, records, server } = await start({
       resolver: `127.0.0.1:${resolver.address().port}`,
@@ -237,7 +237,7 @@ describe("NOTIFY", () => {
     secondary.on("message", (bytes, { address, port }) => {
       const message = decodeMessage(bytes);
       const response = { ...message, response: true, tsig: null };
-      const reply = () => secondary.send(encodeMessage(response, { bytesMax: 512 }), port, address);
+      const reply = () => secondary.send(encodeMessage(response), port, address);
       received.push({ message, reply });
       waiting.shift()?.();
     });

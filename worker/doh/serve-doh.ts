@@ -255,22 +255,19 @@ function readJsonQuery(parameters: URLSearchParams): Uint8Array {
   const withoutDot = name.length > 1 ? name.replace(/\.$/, "") : name;
   const type = readType(parameters.get("type") ?? "A");
   try {
-    return encodeMessage(
-      {
-        ...blankMessage,
-        recursionDesired: true,
-        checkingDisabled: readFlag(parameters.get("cd")),
-        questions: [{ name: withoutDot, type, class: classCodes.IN }],
-        edns: {
-          udpBytesMax: messageBytesMax,
-          version: 0,
-          dnssecOk: readFlag(parameters.get("do")),
-          compactOk: false,
-          options: [],
-        },
+    return encodeMessage({
+      ...blankMessage,
+      recursionDesired: true,
+      checkingDisabled: readFlag(parameters.get("cd")),
+      questions: [{ name: withoutDot, type, class: classCodes.IN }],
+      edns: {
+        udpBytesMax: messageBytesMax,
+        version: 0,
+        dnssecOk: readFlag(parameters.get("do")),
+        compactOk: false,
+        options: [],
       },
-      { bytesMax: messageBytesMax },
-    );
+    });
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     throw new DohError(400, `The parameter name is not a domain name: ${error.message}.`);

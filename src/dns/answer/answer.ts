@@ -71,7 +71,7 @@ export interface AnswerContext {
 class Lookup {
   readonly #context: AnswerContext;
   readonly #type: number;
-  readonly #proofs: AnswerProofs;
+  readonly proofs: AnswerProofs;
   /** The names of the chain, those of flattened chains included. */
   readonly #visited: Set<NameKey>;
   rcode: number = rcodes.NOERROR;
@@ -91,14 +91,9 @@ class Lookup {
   constructor(context: AnswerContext, type: number, outer?: Lookup) {
     this.#context = context;
     this.#type = type;
-    this.#proofs = new AnswerProofs(context.signing ?? null, context.nowSeconds);
+    this.proofs = new AnswerProofs(context.signing ?? null, context.nowSeconds);
     this.#visited = outer === undefined ? new Set() : outer.#visited;
     this.rules = outer === undefined ? [] : outer.rules;
-  }
-
-  /** Signatures that the caller has to make before the answer is complete. */
-  get signatureRequests(): SignaturesNeeded["requests"] {
-    return this.#proofs.requests;
   }
 
   #note(rule: RuleName, key: NameKey): void {
@@ -127,7 +122,7 @@ class Lookup {
 
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     this.#visited.add(key);
-    if (this.#proofs.covers(zone)) this.#noteOnce("signed", zone.apexKey);
+    if (this.proofs.covers(zone)) this.#noteOnce("signed", zone.apexKey);
     const location = zone.locate(key, this.#type);
     if (location.kind === "cut") return this.#refer(zone, location.node, owner);
     this.authoritative = true;
@@ -144,22 +139,22 @@ class Lookup {
   }
 
   #denyName(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
-    const isSigned = this.#proofs.covers(zone);
-    const nsec = isSigned ? this.#proofs.nsecOfNoName(zone, owner) : null;
+    const isSigned = this.proofs.covers(zone);
+    const nsec = isSigned ? this.proofs.nsecOfNoName(zone, owner) : null;
     if (nsec !== null && this.#isProofWanted) return this.#showProof(zone, nsec);
-    this.#proofs.addDenial(this.authorities, zone, nsec);
-    if (isSigned && !this.#proofs.compactOk) this.#note("compact-denial", key);
+    this.proofs.addDenial(this.authorities, zone, nsec);
+    if (isSigned && !this.proofs.compactOk) this.#note("compact-denial", key);
     else this.rcode = rcodes.NXDOMAIN;
   }
 
   /** The name exists, or a wildcard covers it, and it has no records of the type. */
   #denyType(zone: ServedZone, view: NodeView, owner: Uint8Array): void {
-    const isSigned = this.#proofs.covers(zone);
+    const isSigned = this.proofs.covers(zone);
     // A hidden DS set is not denied.
     const isHidden = this.#type === typeCodes.DS && view.sets.has(typeCodes.DS);
     const denied = isHidden ? 0 : this.#type;
-    const nsec = isSigned ? this.#proofs.nsecOf(zone, view, owner, denied) : null;
-    this.#proofs.addDenial(this.authorities, zone, nsec);
+    const nsec = isSigned ? this.proofs.nsecOf(zone, view, owner, denied) : null;
+    this.proofs.addDenial(this.authorities, zone, nsec);
   }
 
   get #isProofWanted(): boolean {
@@ -169,14 +164,14 @@ class Lookup {
   /** NSEC and RRSIG records exist only in answers. RRSIG is answered minimally, as ANY is (RFC 8482). */
   #showProof(zone: ServedZone, nsec: RecordSet): void {
     if (this.#type === typeCodes.NSEC) this.answers.push(nsec);
-    this.#proofs.addSignature(this.answers, zone, nsec);
+    this.proofs.addSignature(this.answers, zone, nsec);
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {
     const { servers, glue, siblings } = refer(zone, cut);
     this.#note("delegated", cut.key);
     this.authorities.push(servers);
-    this.#proofs.addDelegation(this.authorities, zone, zone.view(cut), cut.key);
+    this.proofs.addDelegation(this.authorities, zone, zone.view(cut), cut.key);
     this.glue = glue;
     this.additionals = siblings;
     this.externalName = owner;
@@ -192,8 +187,8 @@ class Lookup {
   #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
     const view = zone.view(node);
-    if (this.#isProofWanted && this.#proofs.covers(zone)) {
-      return this.#showProof(zone, this.#proofs.nsecOf(zone, view, owner, type));
+    if (this.#isProofWanted && this.proofs.covers(zone)) {
+      return this.#showProof(zone, this.proofs.nsecOf(zone, view, owner, type));
     }
     if (view.sets.size === 0 && view.flattened === null) {
       this.#note(node.records.length === 0 ? "empty-non-terminal" : "no-data", key);
@@ -201,9 +196,9 @@ class Lookup {
     }
     if (type === typeCodes.ANY) {
       this.#note("any-minimal", key);
-      return this.#proofs.addSet(this.answers, zone, minimalSet(owner));
+      return this.proofs.addSet(this.answers, zone, minimalSet(owner));
     }
-    const isHidden = type === typeCodes.DS && this.#proofs.hidesDs(zone, key);
+    const isHidden = type === typeCodes.DS && this.proofs.hidesDs(zone, key);
     const set = isHidden ? undefined : view.sets.get(type);
     if (set !== undefined) {
       this.#noteSet(view, key);
@@ -226,7 +221,7 @@ class Lookup {
 
   /** A wildcard gives its set to another owner. */
   #addSet(zone: ServedZone, set: RecordSet, owner: Uint8Array): void {
-    this.#proofs.addSet(this.answers, zone, set.owner === owner ? set : { ...set, owner });
+    this.proofs.addSet(this.answers, zone, set.owner === owner ? set : { ...set, owner });
   }
 
   #noteSet({ proxied, generatedHttps }: NodeView, key: NameKey): void {
@@ -279,7 +274,7 @@ class Lookup {
     else if (result === null) this.#denyType(zone, view, owner);
     else {
       // The TTL of external addresses counts down, and the TTL of the CNAME bounds it.
-      this.#proofs.addSet(this.answers, zone, { ...result, owner }, alias.ttlSeconds);
+      this.proofs.addSet(this.answers, zone, { ...result, owner }, alias.ttlSeconds);
     }
   }
 }
@@ -292,7 +287,7 @@ export function answer(
   if (question.class === classCodes.IN) lookup.findZone(question.name);
   else lookup.refuse("other-class", nameKey(question.name));
   const made = finish(lookup);
-  const requests = lookup.signatureRequests;
+  const { requests } = lookup.proofs;
   return requests.length === 0 || isExternalNeeded(made) ? made : { kind: "signatures", requests };
 }
 

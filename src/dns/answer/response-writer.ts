@@ -1,6 +1,6 @@
 /**
  * The octets of a response, from an answer and the query. A message is composed once, at full size
- * and without identifier and OPT, so that it can be kept (prepared-answers.ts); `finish()` copies
+ * and without identifier and OPT, so that the responder can keep it; `finish()` copies
  * it for one query, or composes a truncated message when the client takes less.
  */
 import {
@@ -32,15 +32,11 @@ const checkingDisabled = 0x10;
 const dnssecOkFlag = 0x80;
 const compactOkFlag = 0x40;
 
-function allocateOctets(length: number): Uint8Array {
-  return new Uint8Array(length);
-}
-
 export class ResponseWriter {
   readonly #allocate: (length: number) => Uint8Array;
   readonly #message = new MessageWriter();
 
-  constructor(allocate = allocateOctets) {
+  constructor(allocate = (length: number): Uint8Array => new Uint8Array(length)) {
     this.#allocate = allocate;
   }
 
@@ -60,9 +56,9 @@ export class ResponseWriter {
   }
 
   /** A message without identifier and OPT. It is valid until the next call. */
-  compose(query: Query, answer: Answer, bytesMax = messageBytesMax, reserved = 0): Uint8Array {
+  compose(query: Query, answer: Answer, bytesMax = messageBytesMax): Uint8Array {
     const writer = this.#message;
-    writer.begin(bytesMax, reserved);
+    writer.begin(bytesMax);
     if (query.questions === 1) writer.question(query.name, query.type, query.class);
     // The first set without room ends the message (RFC 2181 section 9).
     const isWhole =
@@ -81,9 +77,8 @@ export class ResponseWriter {
     const { bytes } = query;
     // RFC 6891 section 7: a query without OPT gets a response without OPT.
     const optBytes = query.hasEdns ? optFixedBytes : 0;
-    const bytesMax = responseBytesMax(query);
-    const fitsWhole = composed.length + optBytes <= bytesMax;
-    const message = fitsWhole ? composed : this.compose(query, answer, bytesMax, optBytes);
+    const bytesMax = responseBytesMax(query) - optBytes;
+    const message = composed.length <= bytesMax ? composed : this.compose(query, answer, bytesMax);
     const response = this.#allocate(message.length + optBytes);
     response.set(message);
     response[0] = bytes[0]!;

@@ -36,7 +36,8 @@ export class ServedNode {
   readonly records: ServedRecord[] = [];
   /** The number of names one label below. */
   children = 0;
-  #view: NodeView | null = null;
+  /** `null` after a change of the node or of the zone's head. */
+  view: NodeView | null = null;
 
   constructor(key: NameKey) {
     this.key = key;
@@ -44,75 +45,59 @@ export class ServedNode {
 
   add(record: ServedRecord): void {
     this.records.push(record);
-    this.#view = null;
+    this.view = null;
   }
 
   remove(id: string): ServedRecord | undefined {
     const index = this.records.findIndex((record) => record.id === id);
-    this.#view = null;
+    this.view = null;
     return index < 0 ? undefined : this.records.splice(index, 1)[0];
-  }
-
-  /** To be called after a change of the zone's head. */
-  dropView(): void {
-    this.#view = null;
-  }
-
-  /** `null` when the node changed after the last `makeView()`. */
-  get view(): NodeView | null {
-    return this.#view;
-  }
-
-  /** @param apexSets SOA and NS, which the zone has without records; `null` below the apex */
-  makeView(
-    head: ZoneHead,
-    platform: PlatformAddresses,
-    apexSets: readonly RecordSet[] | null,
-  ): NodeView {
-    const owner = keyOctets(this.key);
-    const isProxying = !head.paused && head.settings.zone_mode !== "dns_only";
-    const proxied = isProxying ? this.records.filter((record) => record.proxied) : [];
-    const sets = new Map<number, RecordSet>();
-    for (const set of apexSets ?? []) addToSets(sets, set);
-    let alias: Alias | null = null;
-    let flattened: Alias | null = null;
-    // Other name servers refuse a CNAME beside other records (RFC 2181 section 10.1), and resolvers
-    // that have cached the CNAME would not see the other records.
-    const isMixed = this.records.some(({ type }) => type !== "CNAME");
-    for (const record of this.records) {
-      // One proxied record proxies all addresses of the name.
-      if (proxied.length > 0 && isProxiable(record)) continue;
-      const ttlSeconds = servedTtlSeconds(record.ttl);
-      if (record.type === "CNAME") {
-        const target = encodeName(record.content);
-        const { flatten_all_cnames } = head.settings;
-        const isFlat = flatten_all_cnames || record.settings.flatten_cname === true;
-        if (apexSets !== null || isMixed || isFlat) {
-          flattened = { target, ttlSeconds };
-          continue;
-        }
-        alias = { target, ttlSeconds };
-      }
-      const type = recordType(record.type);
-      const data = [type.write(type.parseContent(record.content, record.priority))];
-      addToSets(sets, { owner, type: type.code, ttlSeconds, data });
-    }
-    let generatedHttps = false;
-    if (proxied.length > 0) {
-      for (const set of platform.sets(owner, proxied, head)) {
-        if (set.type === typeCodes.HTTPS && sets.has(typeCodes.HTTPS)) continue;
-        sets.set(set.type, set);
-        generatedHttps ||= set.type === typeCodes.HTTPS;
-      }
-    }
-    const isProxied = proxied.length > 0;
-    this.#view = { owner, sets, proxied: isProxied, generatedHttps, alias, flattened };
-    return this.#view;
   }
 }
 
-function isProxiable({ type }: ServedRecord): boolean {
-  return type === "A" || type === "AAAA" || type === "CNAME";
+/** @param apexSets SOA and NS, which the zone has without records; `null` below the apex */
+export function makeView(
+  { key, records }: ServedNode,
+  head: ZoneHead,
+  platformAddresses: readonly string[],
+  apexSets: readonly RecordSet[] | null,
+): NodeView {
+  const owner = keyOctets(key);
+  const isProxying = !head.paused && head.settings.zone_mode !== "dns_only";
+  const proxied = isProxying ? records.filter((record) => record.proxied) : [];
+  const sets = new Map<number, RecordSet>();
+  for (const set of apexSets ?? []) addToSets(sets, set);
+  let alias: Alias | null = null;
+  let flattened: Alias | null = null;
+  // Other name servers refuse a CNAME beside other records (RFC 2181 section 10.1), and resolvers
+  // that have cached the CNAME would not see the other records.
+  const isMixed = records.some(({ type }) => type !== "CNAME");
+  for (const record of records) {
+    const type = recordType(record.type);
+    // One proxied record proxies all addresses of the name.
+    if (proxied.length > 0 && type.proxiable) continue;
+    const ttlSeconds = servedTtlSeconds(record.ttl);
+    if (record.type === "CNAME") {
+      const target = encodeName(record.content);
+      const isFlat = head.settings.flatten_all_cnames || record.settings.flatten_cname === true;
+      if (apexSets !== null || isMixed || isFlat) {
+        flattened = { target, ttlSeconds };
+        continue;
+      }
+      alias = { target, ttlSeconds };
+    }
+    const data = [type.write(type.parseContent(record.content, record.priority))];
+    addToSets(sets, { owner, type: type.code, ttlSeconds, data });
+  }
+  let generatedHttps = false;
+  if (proxied.length > 0) {
+    for (const [type, data] of platformData(platformAddresses, proxied, head)) {
+      if (data.length === 0 || (type === typeCodes.HTTPS && sets.has(type))) continue;
+      sets.set(type, { owner, type, ttlSeconds: ttlAutoSeconds, data });
+      generatedHttps ||= type === typeCodes.HTTPS;
+    }
+  }
+  return { owner, sets, proxied: proxied.length > 0, generatedHttps, alias, flattened };
 }
 
 /** RFC 2181 section 5.2: a set has one TTL, the least of its records. */
@@ -128,51 +113,28 @@ function addToSets(sets: Map<number, RecordSet>, more: RecordSet): void {
 /**
  * What a proxied name has: the platform's addresses in place of its own, and an HTTPS record that
  * tells browsers which versions of HTTP the platform speaks.
+ *
+ * @param proxied the proxied records of the name, at least one
  */
-export class PlatformAddresses {
-  readonly #ipv4: readonly string[];
-  readonly #ipv6: readonly string[];
-
-  constructor(addresses: readonly string[]) {
-    this.#ipv4 = addresses.filter((address) => parseIpv4(address) !== null);
-    this.#ipv6 = addresses.filter((address) => parseIpv6(address) !== null);
-  }
-
-  /**
-   * The sets of a proxied name.
-   *
-   * @param proxied the proxied records of the name, at least one
-   */
-  sets(
-    owner: Uint8Array,
-    proxied: readonly ServedRecord[],
-    versions: Pick<ZoneHead, "http2" | "http3">,
-  ): readonly RecordSet[] {
-    // A family is left out when every proxied record of the name leaves it out.
-    const ipv4 = proxied.every(({ settings }) => settings.ipv6_only === true) ? [] : this.#ipv4;
-    const ipv6 = proxied.every(({ settings }) => settings.ipv4_only === true) ? [] : this.#ipv6;
-    const candidates: [type: number, data: readonly Uint8Array[]][] = [
-      [typeCodes.A, ipv4.map((address) => parseIpv4(address)!)],
-      [typeCodes.AAAA, ipv6.map((address) => parseIpv6(address)!)],
-      [typeCodes.HTTPS, httpsData(versions, ipv4, ipv6)],
-    ];
-    return candidates
-      .filter(([, data]) => data.length > 0)
-      .map(([type, data]) => ({ owner, type, ttlSeconds: ttlAutoSeconds, data }));
-  }
-}
-
-/** Empty when there is no version to announce. */
-function httpsData(
-  { http2, http3 }: Pick<ZoneHead, "http2" | "http3">,
-  ipv4: readonly string[],
-  ipv6: readonly string[],
-): Uint8Array[] {
-  if (!http2 && !http3) return [];
+function platformData(
+  addresses: readonly string[],
+  proxied: readonly ServedRecord[],
+  { http2, http3 }: ZoneHead,
+): [type: number, data: readonly Uint8Array[]][] {
+  // A family is left out when every proxied record of the name leaves it out.
+  const hasIpv4 = !proxied.every(({ settings }) => settings.ipv6_only === true);
+  const hasIpv6 = !proxied.every(({ settings }) => settings.ipv4_only === true);
+  const ipv4 = hasIpv4 ? addresses.filter((address) => !address.includes(":")) : [];
+  const ipv6 = hasIpv6 ? addresses.filter((address) => address.includes(":")) : [];
   const alpn = [...(http3 ? ["h3"] : []), ...(http2 ? ["h2"] : [])].join(",");
   const words = [`1 . alpn="${alpn}"`];
   if (ipv4.length > 0) words.push(`ipv4hint="${ipv4.join(",")}"`);
   if (ipv6.length > 0) words.push(`ipv6hint="${ipv6.join(",")}"`);
-  const type = recordType("HTTPS");
-  return [type.write(type.parseContent(words.join(" "), null))];
+  const https = recordType("HTTPS");
+  return [
+    [typeCodes.A, ipv4.map((address) => parseIpv4(address)!)],
+    [typeCodes.AAAA, ipv6.map((address) => parseIpv6(address)!)],
+    // Without a version there is nothing to announce.
+    [typeCodes.HTTPS, alpn ? [https.write(https.parseContent(words.join(" "), null))] : []],
+  ];
 }

@@ -17,17 +17,17 @@ import {
 } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
-import { PlatformAddresses, ServedNode, type NodeView } from "./served-node.ts";
+import { makeView, ServedNode, type NodeView } from "./served-node.ts";
 
 /** The zones of a server. Every change passes here and increases the revision. */
 export class ServedZones {
   readonly #options: { readonly platformAddresses: readonly string[] };
-  readonly #platform: PlatformAddresses;
   readonly #byId = new Map<string, ServedZone>();
   readonly #byApex = new Map<NameKey, ServedZone>();
   /** The length of the longest apex: longer suffixes of a name are no apex. */
   #apexLengthMax = rootKey.length;
-  #revision = 0;
+  /** Increases with every change; answers prepared at an earlier revision are stale. */
+  revision = 0;
   /** The number of signed zones. */
   #signed = 0;
   /** Zones that a fork has too. They are copied before they change. */
@@ -35,12 +35,6 @@ export class ServedZones {
 
   constructor(options: { readonly platformAddresses: readonly string[] }) {
     this.#options = options;
-    this.#platform = new PlatformAddresses(options.platformAddresses);
-  }
-
-  /** Increases with every change; answers prepared at an earlier revision are stale. */
-  get revision(): number {
-    return this.#revision;
   }
 
   /** Whether any zone is signed: otherwise DO changes no answer. */
@@ -55,7 +49,7 @@ export class ServedZones {
   /** Adds a zone, or replaces the zone with the same id. */
   put(data: ZoneData): void {
     this.remove(data.id);
-    this.#add(new ServedZone(data, this.#platform));
+    this.#add(new ServedZone(data, this.#options.platformAddresses));
   }
 
   /** The zones as they are now. Later changes here do not reach the fork, and vice versa. */
@@ -74,7 +68,7 @@ export class ServedZones {
     this.#byApex.set(zone.apexKey, zone);
     this.#apexLengthMax = Math.max(this.#apexLengthMax, zone.apexKey.length);
     this.#signed += signedCount(zone);
-    this.#revision += 1;
+    this.revision += 1;
   }
 
   /** Returns false when the zone is unknown; the caller then puts the whole zone. */
@@ -85,7 +79,7 @@ export class ServedZones {
     this.#signed -= signedCount(zone);
     zone?.apply(change);
     this.#signed += signedCount(zone);
-    this.#revision += 1;
+    this.revision += 1;
     return zone !== undefined;
   }
 
@@ -96,7 +90,7 @@ export class ServedZones {
     // Another zone may have been created with the same name meanwhile.
     if (this.#byApex.get(zone.apexKey) === zone) this.#byApex.delete(zone.apexKey);
     this.#signed -= signedCount(zone);
-    this.#revision += 1;
+    this.revision += 1;
   }
 
   /** The zone with exactly this apex. */
@@ -139,48 +133,36 @@ export class ServedZone {
   readonly name: string;
   readonly apexKey: NameKey;
   readonly apexOwner: Uint8Array;
-  readonly #platform: PlatformAddresses;
+  readonly #platformAddresses: readonly string[];
   readonly #nodes = new Map<NameKey, ServedNode>();
   readonly #apex: ServedNode;
   #head: ZoneHead;
-  #serial: number;
+  serial: number;
   /** The number of NS records below the apex. Most zones have none and need no search for cuts. */
   #delegations = 0;
-  #soa!: RecordSet;
-  #negativeSoa!: RecordSet;
+  soa!: RecordSet;
+  /** For negative answers: its TTL is how long they may be cached (RFC 2308 section 3). */
+  negativeSoa!: RecordSet;
 
-  constructor(data: ZoneData, platform: PlatformAddresses) {
+  constructor(data: ZoneData, platformAddresses: readonly string[]) {
     this.id = data.id;
     this.name = data.name;
     this.apexKey = textKey(data.name);
     this.apexOwner = encodeName(data.name);
-    this.#platform = platform;
+    this.#platformAddresses = platformAddresses;
     const { nameServers, settings, http2, http3, paused, signing } = data;
     this.#head = { nameServers, settings, http2, http3, paused, signing };
-    this.#serial = data.serial;
+    this.serial = data.serial;
     this.#apex = new ServedNode(this.apexKey);
     this.#nodes.set(this.apexKey, this.#apex);
     this.#renewApex();
     for (const record of data.records) this.#add(record);
   }
 
-  get serial(): number {
-    return this.#serial;
-  }
-
   /** The zone as plain data. */
   get data(): ZoneData {
     const records = [...this.#nodes.values()].flatMap((node) => node.records);
-    return { id: this.id, name: this.name, serial: this.#serial, ...this.#head, records };
-  }
-
-  get soa(): RecordSet {
-    return this.#soa;
-  }
-
-  /** For negative answers: its TTL is how long they may be cached (RFC 2308 section 3). */
-  get negativeSoa(): RecordSet {
-    return this.#negativeSoa;
+    return { id: this.id, name: this.name, serial: this.serial, ...this.#head, records };
   }
 
   /** `null` when the zone is not signed. */
@@ -191,10 +173,6 @@ export class ServedZone {
   /** The sets that DNSSEC adds to the apex. */
   get keySets(): readonly RecordSet[] {
     return this.signing === null ? [] : keySets(this.apexOwner, this.signing);
-  }
-
-  get hasDelegations(): boolean {
-    return this.#delegations > 0;
   }
 
   /** Finds a name that has records or names below it. */
@@ -209,7 +187,8 @@ export class ServedZone {
   view(node: ServedNode): NodeView {
     if (node.view !== null) return node.view;
     const apexSets = node === this.#apex ? this.#apexSets() : null;
-    return node.makeView(this.#head, this.#platform, apexSets);
+    node.view = makeView(node, this.#head, this.#platformAddresses, apexSets);
+    return node.view;
   }
 
   /**
@@ -220,7 +199,7 @@ export class ServedZone {
    * not exist, so its cost depends on the depth of the zone, not of the name.
    */
   locate(key: NameKey, type: number): NameLocation {
-    if (!this.hasDelegations) {
+    if (this.#delegations === 0) {
       const node = this.find(key);
       if (node !== undefined) return { kind: "exact", node };
     }
@@ -228,7 +207,7 @@ export class ServedZone {
     for (let at = 0; key.length - at > this.apexKey.length; at += key.charCodeAt(at) + 1) {
       starts.push(at);
     }
-    let node = this.find(this.apexKey)!;
+    let node = this.#apex;
     for (let label = starts.length - 1; label >= 0; label--) {
       const below = this.find(key.slice(starts[label]));
       if (below === undefined) {
@@ -237,7 +216,7 @@ export class ServedZone {
         return wildcard === undefined ? { kind: "none" } : { kind: "wildcard", node: wildcard };
       }
       node = below;
-      if (!this.hasDelegations || !this.view(node).sets.has(typeCodes.NS)) continue;
+      if (this.#delegations === 0 || !this.view(node).sets.has(typeCodes.NS)) continue;
       // RFC 4035 section 3.1.4.1: at the cut itself, DS alone belongs to the parent.
       if (type !== typeCodes.DS || label > 0) return { kind: "cut", node };
     }
@@ -248,21 +227,21 @@ export class ServedZone {
   apply(change: ZoneChange): void {
     for (const { id, name } of change.removed) this.#remove(id, name);
     for (const record of change.added) this.#add(record);
-    this.#serial = change.serial;
+    this.serial = change.serial;
     if (change.head !== undefined) {
       this.#head = change.head;
-      for (const node of this.#nodes.values()) node.dropView();
+      for (const node of this.#nodes.values()) node.view = null;
     }
     this.#renewApex();
   }
 
   #renewApex(): void {
     const { soa } = this.#head.settings;
-    const fields = { ...soa, serial: this.#serial, minimum: soa.min_ttl };
+    const fields = { ...soa, serial: this.serial, minimum: soa.min_ttl };
     const data = [recordType("SOA").write(fields)];
-    this.#soa = { owner: this.apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data };
-    this.#negativeSoa = { ...this.#soa, ttlSeconds: Math.min(soa.ttl, soa.min_ttl) };
-    this.#apex.dropView();
+    this.soa = { owner: this.apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data };
+    this.negativeSoa = { ...this.soa, ttlSeconds: Math.min(soa.ttl, soa.min_ttl) };
+    this.#apex.view = null;
   }
 
   /**
@@ -273,18 +252,14 @@ export class ServedZone {
     const { nameServers, settings } = this.#head;
     const data = nameServers.map((server) => encodeName(server));
     const ns = { owner: this.apexOwner, type: typeCodes.NS, ttlSeconds: settings.ns_ttl, data };
-    return [this.#soa, ...(data.length === 0 ? [] : [ns]), ...this.keySets];
-  }
-
-  #isCut(record: ServedRecord, key: NameKey): boolean {
-    return record.type === "NS" && key !== this.apexKey;
+    return [this.soa, ...(data.length === 0 ? [] : [ns]), ...this.keySets];
   }
 
   #add(record: ServedRecord): void {
     const key = textKey(record.name);
     if (!isAtOrBelow(key, this.apexKey)) return;
     this.#findOrCreate(key).add(record);
-    if (this.#isCut(record, key)) this.#delegations += 1;
+    if (record.type === "NS" && key !== this.apexKey) this.#delegations += 1;
   }
 
   #remove(id: string, name: string): void {
@@ -292,7 +267,7 @@ export class ServedZone {
     const node = this.#nodes.get(key);
     const removed = node?.remove(id);
     if (node === undefined || removed === undefined) return;
-    if (this.#isCut(removed, key)) this.#delegations -= 1;
+    if (removed.type === "NS" && key !== this.apexKey) this.#delegations -= 1;
     this.#removeIfUnused(node);
   }
 

@@ -37,7 +37,6 @@ export interface DnsReply {
 
 /** Passes through common networks without fragmentation (DNS flag day 2020). */
 const udpPayloadBytesMax = 1232;
-const queryBytesMax = 512;
 const udpTries = 3;
 const udpMilliseconds = 2_000;
 const tcpMilliseconds = 10_000;
@@ -68,7 +67,7 @@ export function encodeQuery(
 ): Uint8Array {
   const questions = [{ name, type, class: classCodes.IN }];
   const query = { ...blankMessage, id: randomInt(65_536), questions, ...fields };
-  return encodeMessage(query, { bytesMax: queryBytesMax });
+  return encodeMessage(query);
 }
 
 export async function askServer(

@@ -79,7 +79,7 @@ export class AnswerSigner {
       algorithm: signatureAlgorithm,
       labels: labelCount(set.owner),
       originalTtlSeconds,
-      ...(isExpired ? endedWindow(nowSeconds) : signatureWindow(nowSeconds)),
+      ...signatureWindow(nowSeconds, isExpired),
       keyTag: key.keyTag,
       signerName: apex,
     };
@@ -126,29 +126,17 @@ function spoil(signature: Uint8Array): Uint8Array {
   return spoiled;
 }
 
-interface SignatureWindow {
-  readonly inceptionSeconds: number;
-  readonly expirationSeconds: number;
-}
-
 export function signaturePeriod(nowSeconds: number): number {
   return Math.floor(nowSeconds / periodSeconds);
 }
 
-function signatureWindow(nowSeconds: number): SignatureWindow {
-  const start = signaturePeriod(nowSeconds) * periodSeconds;
+/** @param hasEnded for the window before the last, which has ended whatever the time in the period */
+function signatureWindow(nowSeconds: number, hasEnded: boolean) {
+  const lengthSeconds = periodSeconds + 2 * marginSeconds;
+  const inception = signaturePeriod(nowSeconds) * periodSeconds - marginSeconds;
+  const start = hasEnded ? inception - lengthSeconds : inception;
   return {
-    inceptionSeconds: Math.max(0, start - marginSeconds),
-    expirationSeconds: start + periodSeconds + marginSeconds,
-  };
-}
-
-/** The window before the last: it has ended, whatever the time in the period. */
-function endedWindow(nowSeconds: number): SignatureWindow {
-  const { inceptionSeconds, expirationSeconds } = signatureWindow(nowSeconds);
-  const length = expirationSeconds - inceptionSeconds;
-  return {
-    inceptionSeconds: Math.max(0, inceptionSeconds - length),
-    expirationSeconds: Math.max(0, expirationSeconds - length),
+    inceptionSeconds: Math.max(0, start),
+    expirationSeconds: Math.max(0, start + lengthSeconds),
   };
 }

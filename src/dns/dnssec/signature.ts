@@ -12,14 +12,20 @@ import { nameLayouts, type RecordSet } from "../wire/resource-record.ts";
 /** ECDSAP256SHA256 (RFC 6605): the algorithm of every key that Ledge makes. */
 export const signatureAlgorithm = 13;
 
-export interface SignatureFields {
-  readonly typeCovered: number;
-  readonly algorithm: number;
-  readonly labels: number;
-  readonly originalTtlSeconds: number;
-  readonly expirationSeconds: number;
-  readonly inceptionSeconds: number;
-  readonly keyTag: number;
+/** The numbers of an RRSIG record in wire order; the name of the signer follows. */
+const numberForms = {
+  typeCovered: "uint16",
+  algorithm: "uint8",
+  labels: "uint8",
+  originalTtlSeconds: "uint32",
+  expirationSeconds: "uint32",
+  inceptionSeconds: "uint32",
+  keyTag: "uint16",
+} as const;
+type NumberName = keyof typeof numberForms;
+const numbers = Object.entries(numberForms) as [NumberName, (typeof numberForms)[NumberName]][];
+
+export interface SignatureFields extends Readonly<Record<NumberName, number>> {
   /** The apex of the zone. */
   readonly signerName: Uint8Array;
 }
@@ -35,13 +41,7 @@ export function labelCount(owner: Uint8Array): number {
 /** The data of an RRSIG record up to the signature. */
 export function encodeSignatureFields(fields: SignatureFields): Uint8Array {
   const writer = new Writer();
-  writer.uint16(fields.typeCovered);
-  writer.uint8(fields.algorithm);
-  writer.uint8(fields.labels);
-  writer.uint32(fields.originalTtlSeconds);
-  writer.uint32(fields.expirationSeconds);
-  writer.uint32(fields.inceptionSeconds);
-  writer.uint16(fields.keyTag);
+  for (const [name, form] of numbers) writer[form](fields[name]);
   writer.bytes(canonicalName(fields.signerName));
   return writer.finish();
 }
@@ -52,16 +52,8 @@ export function decodeSignature(data: Uint8Array): {
   readonly signature: Uint8Array;
 } {
   const reader = new Reader(data);
-  const fields = {
-    typeCovered: reader.uint16(),
-    algorithm: reader.uint8(),
-    labels: reader.uint8(),
-    originalTtlSeconds: reader.uint32(),
-    expirationSeconds: reader.uint32(),
-    inceptionSeconds: reader.uint32(),
-    keyTag: reader.uint16(),
-    signerName: reader.nameOctets(),
-  };
+  const values = Object.fromEntries(numbers.map(([name, form]) => [name, reader[form]()]));
+  const fields = { ...(values as Record<NumberName, number>), signerName: reader.nameOctets() };
   return { fields, signature: reader.rest() };
 }
 

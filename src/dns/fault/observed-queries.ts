@@ -10,7 +10,7 @@ import type { ServedZones } from "../answer/served-zones.ts";
 import { typeName } from "../record/presentation.ts";
 import type { ZoneChange } from "../rules/zone.ts";
 import { WireError } from "../wire/bytes.ts";
-import { headerBytes, messageBytesMax } from "../wire/message-writer.ts";
+import { headerBytes } from "../wire/message-writer.ts";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { formatName } from "../wire/name.ts";
 import { opcodes, rcodeName, rcodes } from "../wire/numbers.ts";
@@ -289,7 +289,7 @@ function withoutRecords(base: Uint8Array, flags: Partial<Message>): Uint8Array {
   const { id, questions, recursionDesired, checkingDisabled, edns } = decodeMessage(base);
   const kept = { id, questions, recursionDesired, checkingDisabled, edns };
   const response = { ...blankMessage, ...kept, response: true, ...flags };
-  return encodeMessage(response, { bytesMax: messageBytesMax });
+  return encodeMessage(response);
 }
 
 /** The response with TC and without records: the client asks again over TCP. */

@@ -206,7 +206,7 @@ export class OutgoingTransfers {
 function refusal({ query, signature }: TransferRequest, rcode: number): Uint8Array {
   const { id, opcode, questions } = query;
   const response = { ...blankMessage, id, opcode, questions, response: true, rcode };
-  const bytes = encodeMessage(response, { bytesMax: 512 });
+  const bytes = encodeMessage(response);
   return signature === null ? bytes : signNow(bytes, signature.key, signature.mac).bytes;
 }
 
@@ -219,7 +219,6 @@ function refusal({ query, signature }: TransferRequest, rcode: number): Uint8Arr
 
 /** RFC 1996 section 3.6 suggests five tries, a minute apart; local secondaries answer sooner. */
 const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
-const messageBytesMax = 512;
 
 interface PendingNotify {
   readonly secondary: Secondary;
@@ -279,7 +278,7 @@ export class Notifier {
     }
     notification.tries += 1;
     const message = notifyMessage(notification.id, zone);
-    const bytes = encodeMessage(message, { bytesMax: messageBytesMax });
+    const bytes = encodeMessage(message);
     const { key, host, port } = secondary;
     const sent = key === undefined ? bytes : signNow(bytes, key).bytes;
     const send = (): void => {

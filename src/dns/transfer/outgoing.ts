@@ -4,13 +4,12 @@
  * of changes. A transfer is one long answer section that begins and ends with the SOA.
  */
 import type { QuerySignature } from "../answer/query.ts";
-import { messageBytesMax } from "../wire/message-writer.ts";
 import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { encodeName } from "../wire/name.ts";
 import { isLaterSerial, typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
-import { signMessage, tsigBytes, type Hmac } from "../wire/tsig.ts";
+import { signMessage, type Hmac } from "../wire/tsig.ts";
 import type { TransferredZone, ZoneDelta } from "./transferred-zone.ts";
 
 /** A secondary reads a message while the next is made. RFC 5936 section 4 allows 64 KiB. */
@@ -109,11 +108,10 @@ export function* transferOctets(
   zone: TransferredZone,
   signature: TransferSignature | null,
 ): Generator<Uint8Array> {
-  const reserved = signature === null ? 0 : tsigBytes(signature.key);
   let priorMac = signature?.mac;
   let timersOnly = false;
   for (const message of transferMessages(query, transferRecords(query, zone))) {
-    const bytes = encodeMessage(message, { bytesMax: messageBytesMax - reserved });
+    const bytes = encodeMessage(message);
     if (signature === null || priorMac === undefined) {
       yield bytes;
       continue;

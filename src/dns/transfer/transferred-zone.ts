@@ -45,21 +45,13 @@ export class TransferredZone {
   /** The journal: without a gap up to the current serial. It is lost when the process ends. */
   readonly #deltas: ZoneDelta[] = [];
   #journalRecords = 0;
-  #serial: number;
-  #soa: ResourceRecord;
+  serial: number;
+  soa: ResourceRecord;
 
   constructor(zone: ServedZone, context: AnswerContext) {
-    this.#serial = zone.serial;
-    this.#soa = soaOf(zone);
+    this.serial = zone.serial;
+    this.soa = soaOf(zone);
     for (const node of zone.nodes()) this.#put(zone, node.key, context);
-  }
-
-  get serial(): number {
-    return this.#serial;
-  }
-
-  get soa(): ResourceRecord {
-    return this.#soa;
   }
 
   /** Everything but the SOA. */
@@ -100,7 +92,7 @@ export class TransferredZone {
 
   /** @param change the change that was applied to the zone; `null` when the zone was replaced */
   follow(zone: ServedZone, change: ZoneChange | null, context: AnswerContext): void {
-    if (zone.serial === this.#serial) return;
+    if (zone.serial === this.serial) return;
     const removed: ResourceRecord[] = [];
     const added: ResourceRecord[] = [];
     for (const key of this.#affectedNames(zone, change)) {
@@ -109,10 +101,10 @@ export class TransferredZone {
       removed.push(...changed.removed);
       added.push(...changed.added);
     }
-    const [soaBefore, soaAfter] = [this.#soa, soaOf(zone)];
-    const delta = { from: this.#serial, to: zone.serial, soaBefore, soaAfter, removed, added };
-    this.#serial = zone.serial;
-    this.#soa = soaAfter;
+    const [soaBefore, soaAfter] = [this.soa, soaOf(zone)];
+    const delta = { from: this.serial, to: zone.serial, soaBefore, soaAfter, removed, added };
+    this.serial = zone.serial;
+    this.soa = soaAfter;
     this.#deltas.push(delta);
     this.#journalRecords += recordCount(delta);
     while (this.#journalRecords > journalRecordsMax) {

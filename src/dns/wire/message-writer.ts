@@ -1,7 +1,4 @@
-/**
- * Writes one message after another into the same buffer. A record set is written whole or not at
- * all. The caller reserves room for the records at the end of a message (OPT, TSIG).
- */
+/** Writes one message after another into the same buffer. A record set is written whole or not at all. */
 import { lowerCase, nameWireBytesMax } from "./name.ts";
 import { classCodes } from "./numbers.ts";
 import { nameLayouts, type RecordSet } from "./resource-record.ts";
@@ -16,27 +13,17 @@ export type Section = "answer" | "authority" | "additional";
 const countOffsets = { question: 4, answer: 6, authority: 8, additional: 10 } as const;
 
 export class MessageWriter {
-  readonly bytes: Uint8Array;
+  readonly bytes = new Uint8Array(messageBytesMax + overrunBytes);
   length = headerBytes;
-  #limit: number;
+  #limit = messageBytesMax;
   readonly #names = new CompressionTable();
 
-  constructor(capacityBytes = messageBytesMax) {
-    this.bytes = new Uint8Array(capacityBytes + overrunBytes);
-    this.#limit = capacityBytes;
-  }
-
-  /** Begins a message of at most `bytesMax` octets, with `reserved` of them kept for the end. */
-  begin(bytesMax: number, reserved: number): void {
+  /** Begins a message of at most `bytesMax` octets. */
+  begin(bytesMax = messageBytesMax): void {
     this.length = headerBytes;
-    this.#limit = Math.min(bytesMax, this.bytes.length - overrunBytes) - reserved;
+    this.#limit = bytesMax;
     this.#names.restore(0);
     this.bytes.fill(0, 0, headerBytes);
-  }
-
-  /** Makes the reserved octets available. */
-  release(reserved: number): void {
-    this.#limit += reserved;
   }
 
   id(id: number): void {
@@ -72,11 +59,11 @@ export class MessageWriter {
   /** Returns false, and leaves the message unchanged, when the set does not fit. */
   recordSet(section: Section, set: RecordSet, recordClass: number = classCodes.IN): boolean {
     const { length } = this;
-    const names = this.#names.count;
+    const { count } = this.#names;
     for (const data of set.data) {
       if (!this.#record(set, recordClass, data)) {
         this.length = length;
-        this.#names.restore(names);
+        this.#names.restore(count);
         return false;
       }
     }
@@ -149,18 +136,14 @@ class CompressionTable {
   readonly #offsets = new Uint16Array(slots);
   /** Slots in the order in which they were filled. */
   readonly #filled = new Uint16Array(entriesMax);
-  #count = 0;
+  count = 0;
   /** For each label of the current name: its start, and the hash of the name from that label on. */
   readonly #starts = new Uint8Array(nameWireBytesMax);
   readonly #hashes = new Int32Array(nameWireBytesMax);
 
-  get count(): number {
-    return this.#count;
-  }
-
   /** Removes the newest entries until `count` are left. */
   restore(count: number): void {
-    while (this.#count > count) this.#offsets[this.#filled[--this.#count]!] = 0;
+    while (this.count > count) this.#offsets[this.#filled[--this.count]!] = 0;
   }
 
   /** Writes a name at `length`, compressed where possible; returns the new length. */
@@ -209,13 +192,13 @@ class CompressionTable {
   #addLabels(labels: number, base: number): void {
     for (let label = 0; label < labels; label++) {
       const offset = base + this.#starts[label]!;
-      if (offset > pointerTargetMax || this.#count >= entriesMax) return;
+      if (offset > pointerTargetMax || this.count >= entriesMax) return;
       const hash = this.#hashes[label]!;
       let slot = (hash ^ (hash >>> 15)) & (slots - 1);
       for (let probe = 0; probe < probesMax; probe++) {
         if (this.#offsets[slot] === 0) {
           this.#offsets[slot] = offset;
-          this.#filled[this.#count++] = slot;
+          this.#filled[this.count++] = slot;
           break;
         }
         slot = (slot + 1) & (slots - 1);

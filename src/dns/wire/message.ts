@@ -5,10 +5,10 @@
  */
 import { WireError } from "./bytes.ts";
 import { messageBytesMax, MessageWriter, type Section } from "./message-writer.ts";
-import { encodeName, isAtOrBelow, nameKey, textKey } from "./name.ts";
+import { encodeName } from "./name.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "./numbers.ts";
 import { Reader, Writer } from "./octets.ts";
-import { expandData, type RecordSet, type ResourceRecord } from "./resource-record.ts";
+import { expandData, type ResourceRecord } from "./resource-record.ts";
 
 interface Question {
   readonly name: string;
@@ -187,76 +187,31 @@ function composeFlags(message: Message): number {
   return flags;
 }
 
-interface ClassedSet extends RecordSet {
-  readonly class: number;
-  readonly name: string;
-}
+/** One buffer for all messages: encoding is synchronous. */
+const writer = new MessageWriter();
 
-/** Adjacent records of one owner, type, class and TTL form a set. */
-function groupSets(records: readonly ResourceRecord[]): ClassedSet[] {
-  const sets: (ClassedSet & { data: Uint8Array[] })[] = [];
-  for (const { name, type, class: recordClass, ttlSeconds, data } of records) {
-    const last = sets.at(-1);
-    if (
-      last !== undefined &&
-      last.name === name &&
-      last.type === type &&
-      last.class === recordClass &&
-      last.ttlSeconds === ttlSeconds
-    ) {
-      last.data.push(data);
-    } else {
-      const owner = encodeName(name);
-      sets.push({ name, owner, type, class: recordClass, ttlSeconds, data: [data] });
-    }
-  }
-  return sets;
-}
-
-/** RFC 9471: a referral needs the addresses of name servers at or below the delegated name. */
-function isNeededGlue(set: ClassedSet, { answers, authorities }: Message): boolean {
-  if (answers.length > 0 || (set.type !== typeCodes.A && set.type !== typeCodes.AAAA)) return false;
-  const key = nameKey(set.owner);
-  return authorities.some(
-    ({ type, name }) => type === typeCodes.NS && isAtOrBelow(key, textKey(name)),
-  );
-}
-
-/**
- * Leaves out whole record sets that do not fit, and sets TC when an answer, an authority or needed
- * glue is left out (RFC 2181 section 9, RFC 9471). Throws WireError when the questions do not fit.
- */
-export function encodeMessage(message: Message, limit: { readonly bytesMax: number }): Uint8Array {
+/** Throws WireError when the message is longer than 65535 octets. */
+export function encodeMessage(message: Message): Uint8Array {
   if (message.rcode > 0xf && message.edns === null) {
     throw new WireError("An extended RCODE needs EDNS");
   }
-  const pseudoRecords: Uint8Array[] = [];
-  if (message.edns !== null) pseudoRecords.push(encodeOpt(message.edns, message.rcode));
-  if (message.tsig !== null) pseudoRecords.push(encodeTsig(message.tsig));
-  const reserved = pseudoRecords.reduce((sum, { length }) => sum + length, 0);
-  const bytesMax = Math.min(limit.bytesMax, messageBytesMax);
-  const writer = new MessageWriter(bytesMax);
-  writer.begin(bytesMax, reserved);
+  writer.begin();
+  let fits = true;
   for (const { name, type, class: questionClass } of message.questions) {
-    if (!writer.question(encodeName(name), type, questionClass)) {
-      throw new WireError("The questions do not fit");
+    fits &&= writer.question(encodeName(name), type, questionClass);
+  }
+  const { answers: answer, authorities: authority, additionals: additional } = message;
+  for (const [section, records] of Object.entries({ answer, authority, additional })) {
+    for (const { name, data, class: recordClass, ...rest } of records) {
+      const set = { ...rest, owner: encodeName(name), data: [data] };
+      fits &&= writer.recordSet(section as Section, set, recordClass);
     }
   }
-  let truncated = false;
-  const put = (section: Section, sets: readonly ClassedSet[]) => {
-    for (const set of sets) {
-      if (truncated) return;
-      const fits = writer.recordSet(section, set, set.class);
-      if (!fits && (section !== "additional" || isNeededGlue(set, message))) truncated = true;
-    }
-  };
-  put("answer", groupSets(message.answers));
-  put("authority", groupSets(message.authorities));
-  put("additional", groupSets(message.additionals));
-  writer.release(reserved);
-  for (const record of pseudoRecords) writer.rawRecord(record);
+  if (message.edns !== null) fits &&= writer.rawRecord(encodeOpt(message.edns, message.rcode));
+  if (message.tsig !== null) fits &&= writer.rawRecord(encodeTsig(message.tsig));
+  if (!fits) throw new WireError("A message is longer than 65535 octets");
   writer.id(message.id);
-  writer.flags(composeFlags(message) | (truncated ? flag.truncated : 0));
+  writer.flags(composeFlags(message));
   return writer.bytes.slice(0, writer.length);
 }
 

@@ -19,51 +19,40 @@ export function escapeLabel(label: Uint8Array): string {
   return text;
 }
 
-/** Splits at unescaped dots and resolves escapes; a final dot is ignored. */
-function splitLabels(name: string): Uint8Array[] {
-  if (name === "" || name === ".") return [];
-  const labels: Uint8Array[] = [];
-  let label: number[] = [];
-  const text = encodeUtf8(name);
-  for (let index = 0; index < text.length; index++) {
-    const byte = text[index]!;
-    if (byte === dot) {
-      labels.push(Uint8Array.from(label));
-      label = [];
-    } else if (byte === backslash) {
-      const digits = String.fromCharCode(...text.subarray(index + 1, index + 4));
-      if (/^\d{3}$/.test(digits)) {
-        if (Number(digits) > 255) throw new WireError(`\\${digits} is not an octet`);
-        label.push(Number(digits));
-        index += 3;
-      } else if (index + 1 < text.length) {
-        label.push(text[index + 1]!);
-        index += 1;
-      } else {
-        throw new WireError("A name ends in a backslash");
-      }
-    } else {
-      label.push(byte);
-    }
-  }
-  if (label.length > 0) labels.push(Uint8Array.from(label));
-  return labels;
-}
-
+/** Throws WireError; a final dot is ignored. */
 export function encodeName(name: string): Uint8Array {
-  const labels = splitLabels(name);
-  const length = labels.reduce((sum, label) => sum + label.length + 1, 1);
-  if (length > nameWireBytesMax) throw new WireError("A name is longer than 255 octets");
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const label of labels) {
-    if (label.length === 0) throw new WireError("A label is empty");
-    if (label.length > labelBytesMax) throw new WireError("A label is longer than 63 octets");
-    bytes[at] = label.length;
-    bytes.set(label, at + 1);
-    at += label.length + 1;
+  const text = encodeUtf8(name === "." ? "" : name);
+  // The length of a label takes the place of the dot before it.
+  const bytes = new Uint8Array(text.length + 2);
+  let start = 0;
+  let at = 1;
+  const endLabel = (): void => {
+    const length = at - start - 1;
+    if (length === 0) throw new WireError("A label is empty");
+    if (length > labelBytesMax) throw new WireError("A label is longer than 63 octets");
+    bytes[start] = length;
+    start = at++;
+  };
+  for (let index = 0; index < text.length; index++) {
+    let byte = text[index]!;
+    if (byte === dot) {
+      endLabel();
+      continue;
+    }
+    if (byte === backslash) {
+      const digits = String.fromCharCode(...text.subarray(index + 1, index + 4));
+      const isNumber = /^\d{3}$/.test(digits);
+      if (digits === "" || (isNumber && Number(digits) > 255)) {
+        throw new WireError("An escape in a name is malformed");
+      }
+      byte = isNumber ? Number(digits) : text[index + 1]!;
+      index += isNumber ? 3 : 1;
+    }
+    bytes[at++] = byte;
   }
-  return bytes;
+  if (at - start > 1) endLabel();
+  if (at > nameWireBytesMax) throw new WireError("A name is longer than 255 octets");
+  return bytes.slice(0, at);
 }
 
 /** The text of an uncompressed name, without the final dot; the root is ".". */
@@ -80,7 +69,6 @@ export function formatName(wire: Uint8Array): string {
  * have equal keys, whatever octets the labels hold. Each label follows its length, so that removing
  * the first label gives the key of the parent.
  */
-
 export type NameKey = string;
 
 export const rootKey: NameKey = "\0";

@@ -23,7 +23,7 @@ export function composeQuery(question: string | null, changes: Partial<Message> 
   const [name, type] = question?.split(" ") ?? [];
   const questions = question === null ? [] : [{ name: name!, type: typeCode(type!)!, class: 1 }];
   const message: Message = { ...blankMessage, id: 0xbeef, questions, ...changes };
-  return encodeMessage(message, { bytesMax: 65_535 });
+  return encodeMessage(message);
 }
 
 export const udp: QuerySource = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
