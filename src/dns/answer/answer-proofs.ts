@@ -14,7 +14,6 @@ import type { RecordSet } from "../wire/resource-record.ts";
 import type { NodeView } from "./served-node.ts";
 import type { ServedZone } from "./served-zones.ts";
 
-/** How an answer with proofs is made, for a query with DO. */
 export interface SigningContext {
   readonly signer: AnswerSigner;
   /** The CO flag (RFC 9824 section 5.1): a name that does not exist gets NXDOMAIN. */
@@ -27,7 +26,6 @@ const delegationTypes = new Set<number>([typeCodes.NS, typeCodes.DS]);
 export class AnswerProofs {
   readonly #context: SigningContext | null;
   readonly #nowSeconds: number;
-  /** Signatures that the caller has to make. */
   readonly requests: SignatureRequest[] = [];
 
   constructor(context: SigningContext | null, nowSeconds: number) {
@@ -44,7 +42,6 @@ export class AnswerProofs {
     return this.#context?.compactOk === true;
   }
 
-  /** Adds a set and its signature. */
   addSet(
     section: RecordSet[],
     zone: ServedZone,
@@ -111,7 +108,6 @@ export class AnswerProofs {
     return nsecSet(owner, own, { ttlSeconds, isDelegation });
   }
 
-  /** The NSEC record of a name that does not exist. */
   nsecOfNoName(zone: ServedZone, owner: Uint8Array): RecordSet {
     return nsecSet(owner, null, { ttlSeconds: zone.negativeSoa.ttlSeconds });
   }

@@ -23,7 +23,7 @@ import { AnswerProofs, type SigningContext } from "./answer-proofs.ts";
 import {
   externalQuestion,
   isExternalNeeded,
-  type ExternalAddressCache,
+  type KnownAddresses,
   type ExternalNeeded,
 } from "./external-addresses.ts";
 import type { Alias, NodeView, ServedNode } from "./served-node.ts";
@@ -61,7 +61,7 @@ export interface Answer {
 
 export interface AnswerContext {
   readonly zones: ServedZones;
-  readonly external: ExternalAddressCache;
+  readonly external: KnownAddresses;
   readonly nowSeconds: number;
   /** For queries with DO; without it the answers of signed zones have no proofs. */
   readonly signing?: SigningContext;
@@ -79,8 +79,8 @@ class Lookup {
   reusable = true;
   readonly answers: RecordSet[] = [];
   readonly authorities: RecordSet[] = [];
-  glue = noSets;
-  additionals = noSets;
+  readonly glue: RecordSet[] = [];
+  readonly additionals: RecordSet[] = [];
   readonly rules: AppliedRule[];
   /** The name at which the chain leaves the authoritative data of this server. */
   externalName: Uint8Array | null = null;
@@ -100,12 +100,6 @@ class Lookup {
     this.rules.push({ rule, key });
   }
 
-  #noteOnce(rule: RuleName, key: NameKey): void {
-    if (!this.rules.some((noted) => noted.rule === rule && noted.key === key)) {
-      this.#note(rule, key);
-    }
-  }
-
   findZone(name: Uint8Array): void {
     const key = nameKey(name);
     const zone = this.#context.zones.findFor(key, this.#type);
@@ -122,7 +116,10 @@ class Lookup {
 
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     this.#visited.add(key);
-    if (this.proofs.covers(zone)) this.#noteOnce("signed", zone.apexKey);
+    const isNoted = this.rules.some(
+      ({ rule, key: at }) => rule === "signed" && at === zone.apexKey,
+    );
+    if (this.proofs.covers(zone) && !isNoted) this.#note("signed", zone.apexKey);
     const location = zone.locate(key, this.#type);
     if (location.kind === "cut") return this.#refer(zone, location.node, owner);
     this.authoritative = true;
@@ -168,12 +165,22 @@ class Lookup {
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {
-    const { servers, glue, siblings } = refer(zone, cut);
+    const servers = zone.view(cut).sets.get(typeCodes.NS)!;
     this.#note("delegated", cut.key);
     this.authorities.push(servers);
     this.proofs.addDelegation(this.authorities, zone, zone.view(cut), cut.key);
-    this.glue = glue;
-    this.additionals = siblings;
+    for (const target of servers.data) {
+      const key = nameKey(target);
+      const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
+      // An address above all cuts is not glue: clients can query it.
+      if (node === undefined || zone.locate(key, typeCodes.A).kind !== "cut") continue;
+      // The referral is useless without the addresses below this cut (RFC 9471).
+      const addresses = isAtOrBelow(key, cut.key) ? this.glue : this.additionals;
+      const { sets } = zone.view(node);
+      for (const set of [sets.get(typeCodes.A), sets.get(typeCodes.AAAA)]) {
+        if (set !== undefined) addresses.push(set);
+      }
+    }
     this.externalName = owner;
     // Every name below a cut gets a referral, so clients could fill the memory with prepared ones.
     this.reusable = false;
@@ -219,7 +226,6 @@ class Lookup {
     this.#denyType(zone, view, owner);
   }
 
-  /** A wildcard gives its set to another owner. */
   #addSet(zone: ServedZone, set: RecordSet, owner: Uint8Array): void {
     this.proofs.addSet(this.answers, zone, set.owner === owner ? set : { ...set, owner });
   }
@@ -252,29 +258,44 @@ class Lookup {
     this.#lookUp(zone, key, target);
   }
 
+  /**
+   * A name with a flattened CNAME is answered with the addresses of the CNAME's target, under the
+   * name's own owner. The TTL is the least of the flattened CNAME, of each CNAME between it and the
+   * addresses, and of the addresses. Where the chain leaves the zones of this server, the addresses
+   * come from a resolver.
+   */
   #flatten(zone: ServedZone, view: NodeView, alias: Alias, owner: Uint8Array): void {
+    const type = this.#type;
     // The addresses are signed under the name's own owner, by its own zone.
-    const context = { ...this.#context, signing: undefined };
-    const target = new Lookup(context, this.#type, this);
+    const target = new Lookup({ ...this.#context, signing: undefined }, type, this);
     target.#follow(alias.target);
     this.needed = target.needed;
     if (target.needed !== null) return;
     const { externalName } = target;
     if (!target.reusable || externalName !== null) this.reusable = false;
-    const result = flatten(alias, target, this.#type, this.#context);
-    if (result !== "failed" && isExternalNeeded(result)) {
-      this.needed = result;
-      return;
+    let isFailed = target.looped || target.rcode === rcodes.SERVFAIL;
+    const found: Omit<RecordSet, "owner" | "type">[] = target.answers.map((set) => {
+      return { ttlSeconds: set.ttlSeconds, data: set.type === type ? set.data : [] };
+    });
+    if (!isFailed && externalName !== null) {
+      const question = externalQuestion(externalName, type);
+      const addresses = this.#context.external.get(question, this.#context.nowSeconds);
+      if (addresses === undefined) {
+        this.needed = { kind: "external", question };
+        return;
+      }
+      if (addresses === "failed") isFailed = true;
+      else found.push(addresses);
+      this.#note(isFailed ? "external-failed" : "external-answer", nameKey(externalName));
     }
-    if (externalName !== null) {
-      const rule = result === "failed" ? "external-failed" : "external-answer";
-      this.#note(rule, nameKey(externalName));
-    }
-    if (result === "failed") this.rcode = rcodes.SERVFAIL;
-    else if (result === null) this.#denyType(zone, view, owner);
+    const data = found.flatMap((part) => part.data);
+    const ttlSeconds = Math.min(alias.ttlSeconds, ...found.map((part) => part.ttlSeconds));
+    if (isFailed) this.rcode = rcodes.SERVFAIL;
+    else if (data.length === 0) this.#denyType(zone, view, owner);
     else {
       // The TTL of external addresses counts down, and the TTL of the CNAME bounds it.
-      this.proofs.addSet(this.answers, zone, { ...result, owner }, alias.ttlSeconds);
+      const set = { owner, type, ttlSeconds, data };
+      this.proofs.addSet(this.answers, zone, set, alias.ttlSeconds);
     }
   }
 }
@@ -308,65 +329,6 @@ function finish(lookup: Lookup): Answer | ExternalNeeded {
   if (lookup.rcode !== rcodes.SERVFAIL || lookup.looped) return lookup;
   // A client would take half of an answer for the whole.
   return { ...emptyAnswer(rcodes.SERVFAIL), rules: lookup.rules };
-}
-
-/** A referral: the name servers of a delegated zone, with the addresses needed to reach them. */
-function refer(
-  zone: ServedZone,
-  cut: ServedNode,
-): { readonly servers: RecordSet; readonly glue: RecordSet[]; readonly siblings: RecordSet[] } {
-  const servers = zone.view(cut).sets.get(typeCodes.NS)!;
-  /** Addresses of servers below this cut: the referral is useless without them (RFC 9471). */
-  const glue: RecordSet[] = [];
-  /** Addresses of servers below other cuts of this zone. */
-  const siblings: RecordSet[] = [];
-  for (const target of servers.data) {
-    const key = nameKey(target);
-    const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
-    // An address above all cuts is not glue: clients can query it.
-    if (node === undefined || zone.locate(key, typeCodes.A).kind !== "cut") continue;
-    const { sets } = zone.view(node);
-    const addresses = isAtOrBelow(key, cut.key) ? glue : siblings;
-    for (const type of [typeCodes.A, typeCodes.AAAA]) {
-      const set = sets.get(type);
-      if (set !== undefined) addresses.push(set);
-    }
-  }
-  return { servers, glue, siblings };
-}
-
-/**
- * CNAME flattening: a name with a flattened CNAME is answered with the addresses of the CNAME's
- * target, under the name's own owner. The TTL is the least of the flattened CNAME, of each CNAME
- * between it and the addresses, and of the addresses. Where the chain leaves the zones of this
- * server, the addresses come from a resolver.
- *
- * @param target the lookup of the CNAME's target
- * @param type the code of A or AAAA
- * @returns `null` when the target has no addresses
- */
-function flatten(
-  alias: Alias,
-  target: Lookup,
-  type: number,
-  { external, nowSeconds }: AnswerContext,
-): Omit<RecordSet, "owner"> | ExternalNeeded | "failed" | null {
-  if (target.looped || target.rcode === rcodes.SERVFAIL) return "failed";
-  let { ttlSeconds } = alias;
-  const data: Uint8Array[] = [];
-  for (const set of target.answers) {
-    ttlSeconds = Math.min(ttlSeconds, set.ttlSeconds);
-    if (set.type === type) data.push(...set.data);
-  }
-  if (target.externalName !== null) {
-    const question = externalQuestion(target.externalName, type);
-    const found = external.get(question, nowSeconds);
-    if (found === undefined) return { kind: "external", question };
-    if (found === "failed") return "failed";
-    ttlSeconds = Math.min(ttlSeconds, found.ttlSeconds);
-    data.push(...found.data);
-  }
-  return data.length === 0 ? null : { type, ttlSeconds, data };
 }
 
 /** The set of a name that has records, for clients that ask for any (RFC 8482 section 4.2). */
@@ -422,7 +384,6 @@ export interface AppliedRule {
   readonly key: NameKey;
 }
 
-/** The name that the rule was applied to. */
 export function subjectOf({ key }: AppliedRule): string {
   return formatName(keyOctets(key));
 }

@@ -52,6 +52,9 @@ function keyOf({ name, type }: ExternalQuestion): string {
   return `${type} ${name.toLowerCase()}`;
 }
 
+/** The addresses that answers use. */
+export type KnownAddresses = Pick<ExternalAddressCache, "get">;
+
 export class ExternalAddressCache {
   /** `data` is `null` for a failure; `last` is the last result that was no failure. */
   readonly #entries = new Map<
@@ -100,20 +103,8 @@ export class ExternalAddressCache {
  * Addresses for transfers, from the results of another cache. A secondary keeps what it gets until
  * the next serial, so a result that has expired is better than none.
  */
-export class LastAddresses extends ExternalAddressCache {
-  readonly #results: ExternalAddressCache;
-
-  constructor(results: ExternalAddressCache) {
-    super();
-    this.#results = results;
-  }
-
-  override get(
-    question: ExternalQuestion,
-    nowSeconds: number,
-  ): ReturnType<ExternalAddressCache["get"]> {
-    return this.#results.last(question) ?? this.#results.get(question, nowSeconds);
-  }
+export function lastAddresses(results: ExternalAddressCache): KnownAddresses {
+  return { get: (question, now) => results.last(question) ?? results.get(question, now) };
 }
 
 export type ResolveExternal = (question: ExternalQuestion) => Promise<ExternalResult>;
@@ -126,7 +117,6 @@ export interface ExternalResolution {
   readonly sign?: (needed: SignaturesNeeded) => Promise<void>;
 }
 
-/** What a response waits for. */
 export type Needed = ExternalNeeded | SignaturesNeeded;
 
 function isNeeded(result: object | null): result is Needed {

@@ -10,10 +10,8 @@ import { lowerCase, nameWireBytesMax } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { TsigKey } from "../wire/tsig.ts";
 
-/** RFC 6891 section 6.1.2: an OPT record without options. */
 export const optFixedBytes = 11;
 
-/** The transport and the client of a query. */
 export interface QuerySource {
   readonly transport: "udp" | "tcp" | "https";
   /** 4 or 16 octets, for transfers. A listener may compute them on demand. */
@@ -46,7 +44,6 @@ export class Query {
   udpBytesMax = 0;
   version = 0;
   dnssecOk = false;
-  /** The CO flag (RFC 9824 section 5.1). */
   compactOk = false;
   /** The decoded message, for queries that are not of the plain form. */
   message: Message | null = null;
@@ -131,7 +128,6 @@ export class Query {
     this.compactOk = edns.compactOk;
   }
 
-  /** The name of the question, in the case of the query. */
   get name(): Uint8Array {
     return this.bytes.subarray(headerBytes, this.end);
   }

@@ -122,7 +122,6 @@ export class Responder {
     return this.#counts.list();
   }
 
-  /** A response without records. */
   #respondEmpty(rcode: number): Uint8Array {
     return this.#writer.write(this.#query, emptyAnswer(rcode));
   }
@@ -158,7 +157,6 @@ export class Responder {
     return this.#writer.finish(query, result, message);
   }
 
-  /** The prepared answers with the signatures of the current period. */
   #preparedAt(nowSeconds: number): PreparedAnswers {
     const period = signaturePeriod(nowSeconds);
     if (period !== this.#signaturePeriod) {
@@ -307,19 +305,17 @@ function questionName(message: Uint8Array): Uint8Array {
 const countsMax = 20_000;
 
 /**
- * Counts the queries of a server by name, type and RCODE. The number of different names is bounded:
- * a client can ask for any number of names that do not exist.
+ * The numbers of queries by name, type and RCODE. The number of different names is bounded: a client
+ * can ask for any number of names that do not exist.
  */
 class QueryCounts {
   readonly #counts = new Map<string, number>();
 
-  /** @param name as octets, in any case */
   add(name: Uint8Array, type: number, rcode: number, count: number): void {
     const key = `${type} ${rcode} ${nameKey(name)}`;
     const known = this.#counts.get(key);
-    if (known !== undefined || this.#counts.size < countsMax) {
-      this.#counts.set(key, (known ?? 0) + count);
-    }
+    if (known === undefined && this.#counts.size >= countsMax) return;
+    this.#counts.set(key, (known ?? 0) + count);
   }
 
   list(): QueryCount[] {

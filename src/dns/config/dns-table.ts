@@ -50,11 +50,9 @@ export interface ProjectDns {
   readonly table: Table;
   /** The variables of the companion worker: the table, and the secrets of `.dev.vars`. */
   readonly variables: DnsVariables;
-  /** The port of `/client/v4` and `/dns-query`. */
   readonly apiPort: number;
   /** The port of the API over https; `null` without it. */
   readonly httpsPort: number | null;
-  /** The port of DNS, UDP and TCP. */
   readonly port: number;
   readonly listen: ListenConfig;
   readonly transfers: TransferConfig;
@@ -215,7 +213,6 @@ const serverEntries = {
 
 const serverTable = looseTableSchema(serverEntries);
 
-/** The whole table, for editors. */
 export const dnsSchema = described(
   "The name server and the record API.",
   tableSchema({ ...serverEntries, ...dnsEntries }),
@@ -258,7 +255,6 @@ export function readDnsTable(
   };
 }
 
-/** Reads the variables as the companion worker does. */
 function checkVariables(variables: DnsVariables, report: ReportMistake): void {
   try {
     checkRecords(readDnsConfig(variables), report);
@@ -321,7 +317,6 @@ function parseAllowed(entry: string): string | null {
   return isIP(address) !== 0 && isNetwork && more === undefined ? allowed : null;
 }
 
-/** Replaces names of keys by the keys. */
 function resolveTransfers(
   keys: readonly TsigKey[],
   { allow, notify }: v.InferOutput<typeof transfersTable>,

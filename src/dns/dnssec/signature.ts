@@ -26,7 +26,6 @@ type NumberName = keyof typeof numberForms;
 const numbers = Object.entries(numberForms) as [NumberName, (typeof numberForms)[NumberName]][];
 
 export interface SignatureFields extends Readonly<Record<NumberName, number>> {
-  /** The apex of the zone. */
   readonly signerName: Uint8Array;
 }
 
@@ -38,7 +37,6 @@ export function labelCount(owner: Uint8Array): number {
   return isWildcard ? labels - 1 : labels;
 }
 
-/** The data of an RRSIG record up to the signature. */
 export function encodeSignatureFields(fields: SignatureFields): Uint8Array {
   const writer = new Writer();
   for (const [name, form] of numbers) writer[form](fields[name]);

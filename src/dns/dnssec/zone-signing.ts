@@ -33,17 +33,13 @@ export interface ZoneKeys {
   readonly keySigningKey: SigningKey;
   /** Signs all other sets. */
   readonly zoneSigningKey: SigningKey;
-  /** Of the key-signing key, in hexadecimal. */
   readonly digest: string;
 }
 
-/** The part of a zone that its signatures depend on. */
 export interface ZoneSigning extends ZoneKeys {
-  /** Signatures that tests have broken. */
   readonly faults: readonly SignatureFault[];
 }
 
-/** The data of a DNSKEY record (RFC 4034 section 2.1). */
 export function dnskeyData({ flags, publicKey }: Pick<SigningKey, "flags" | "publicKey">) {
   const head = Uint8Array.of(flags >>> 8, flags & 0xff, keyProtocol, signatureAlgorithm);
   return concatBytes([head, decodeBase64(publicKey)!]);
@@ -61,7 +57,6 @@ export function digestedOctets(apex: Uint8Array, dnskey: Uint8Array): Uint8Array
   return concatBytes([canonicalName(apex), dnskey]);
 }
 
-/** The data of a DS record for the key-signing key. */
 export function dsData({ keySigningKey, digest }: ZoneKeys): Uint8Array {
   const { keyTag } = keySigningKey;
   const head = Uint8Array.of(keyTag >>> 8, keyTag & 0xff, signatureAlgorithm, digestType);

@@ -30,18 +30,15 @@ export interface Observation {
   readonly log: number | null;
 }
 
-/** A query in the log of a server. */
 export interface LoggedQuery extends FaultQuestion {
   /** When the answer was ready, in milliseconds since 1970 */
   readonly milliseconds: number;
-  /** When the query arrived */
   readonly startedMilliseconds: number;
   /** The program that has asked, if it says so */
   readonly client?: string;
   /** The name of the answer's code; `null` without an answer */
   readonly rcode: string | null;
   readonly truncated: boolean;
-  /** The fault that hit the query */
   readonly fault: QueryFaultKind | null;
 }
 
@@ -52,15 +49,12 @@ const loggedMax = 5000;
 export type Reply = Uint8Array | null | AsyncIterable<Uint8Array>;
 export type LateReply = Promise<Uint8Array | null>;
 
-/** How a server answers a query. */
 export interface AnswerWays {
   answer(): Reply | LateReply;
-  /** The answer from other zones */
   answerFrom(zones: ServedZones): LateReply;
 }
 
 export interface ObservedQueriesOptions {
-  /** The id of the fault that hits the question, or `null`. */
   readonly take: (question: FaultQuestion) => Promise<number | null>;
   readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly nowMilliseconds: () => number;
@@ -77,22 +71,23 @@ interface Asked {
 const truncatedBit = 0x02;
 const rcodeBits = 0x0f;
 
+const rcodesWithoutRecords: Partial<Record<QueryFaultKind, number>> = {
+  servfail: rcodes.SERVFAIL,
+  refused: rcodes.REFUSED,
+  lame: rcodes.NOERROR,
+};
+
 export class ObservedQueries {
   readonly #options: ObservedQueriesOptions;
   #faults: readonly ServedFault[] = [];
-  /** By the id of the fault */
   #past = new Map<number, PastZones>();
   #logged: LoggedQuery[] = [];
   #logNumber: number | null = null;
-  #isActive = false;
+  /** `false`: queries are answered without this class. */
+  isActive = false;
 
   constructor(options: ObservedQueriesOptions) {
     this.#options = options;
-  }
-
-  /** `false`: queries are answered without this class. */
-  get isActive(): boolean {
-    return this.#isActive;
   }
 
   /** @param zones the served zones, from which faults of the past start */
@@ -107,7 +102,7 @@ export class ObservedQueries {
     }
     if (log !== this.#logNumber) this.#logged = [];
     this.#logNumber = log;
-    this.#isActive = faults.length > 0 || log !== null;
+    this.isActive = faults.length > 0 || log !== null;
   }
 
   /** To be called after each change of the served zones; `null` when a zone was replaced or removed. */
@@ -133,7 +128,8 @@ export class ObservedQueries {
     const isHit = this.#faults.some((fault) => matchesQuestion(fault, question));
     if (!isHit) return this.#logReply(asked, ways.answer(), null);
     const reply = this.#inject(bytes, asked, ways);
-    return isTransfer(question) ? stream(reply) : (reply as LateReply);
+    const isTransfer = question.transport === "tcp" && transferTypes.has(question.type);
+    return isTransfer ? stream(reply) : (reply as LateReply);
   }
 
   /** Whether a NOTIFY message for a zone is lost on its way to a secondary. */
@@ -162,32 +158,25 @@ export class ObservedQueries {
   }
 
   async #faultyReply(fault: ServedFault, bytes: Uint8Array, ways: AnswerWays): Promise<Reply> {
-    switch (fault.kind) {
-      case "drop":
-      case "lost_notify":
-        return null;
-      case "servfail":
-        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.SERVFAIL });
-      case "refused":
-        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.REFUSED });
-      case "lame":
-        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.NOERROR });
-      case "delay":
-        await this.#options.wait(fault.milliseconds);
-        return ways.answer();
-      case "truncate": {
-        const response = await ways.answer();
-        return response instanceof Uint8Array ? truncateResponse(response) : response;
-      }
-      case "wrong_id":
-        return changeEach(await ways.answer(), withWrongId);
-      case "stale":
-      case "propagation_delay": {
-        const past = this.#past.get(fault.id);
-        if (past === undefined) return ways.answer();
-        return ways.answerFrom(past.at(this.#options.nowMilliseconds()));
-      }
+    const { kind, id, milliseconds } = fault;
+    if (kind === "drop" || kind === "lost_notify") return null;
+    if (isOfPast(kind)) {
+      const past = this.#past.get(id);
+      return past === undefined
+        ? ways.answer()
+        : ways.answerFrom(past.at(this.#options.nowMilliseconds()));
     }
+    if (kind === "delay") await this.#options.wait(milliseconds);
+    const reply = await ways.answer();
+    const rcode = rcodesWithoutRecords[kind];
+    // A transfer has many messages; the query has the same question and OPT.
+    if (rcode !== undefined) {
+      return withoutRecords(reply instanceof Uint8Array ? reply : bytes, { rcode });
+    }
+    if (kind === "wrong_id") return changeEach(reply, withWrongId);
+    if (kind !== "truncate" || !(reply instanceof Uint8Array)) return reply;
+    const { rcode: own, authoritative } = decodeMessage(reply);
+    return withoutRecords(reply, { rcode: own, authoritative, truncated: true });
   }
 
   #logReply(
@@ -248,16 +237,6 @@ function readQuestion(bytes: Uint8Array, source: QuerySource): FaultQuestion | n
   return { name, type: typeName(query.type), transport, server };
 }
 
-/** The ordinary response; the query, if there is none or if it is a transfer. */
-async function responseOr(query: Uint8Array, ways: AnswerWays): Promise<Uint8Array> {
-  const response = await ways.answer();
-  return response instanceof Uint8Array ? response : query;
-}
-
-function isTransfer({ type, transport }: FaultQuestion): boolean {
-  return transport === "tcp" && transferTypes.has(type);
-}
-
 function changeEach(reply: Reply, change: (message: Uint8Array) => Uint8Array): Reply {
   if (reply === null) return null;
   if (reply instanceof Uint8Array) return change(reply);
@@ -282,20 +261,12 @@ async function* stream(reply: Promise<Reply>): AsyncGenerator<Uint8Array, void> 
 /**
  * The question and OPT without any record. OPT stays, as in every response to a query with OPT
  * (RFC 6891 section 7).
- *
- * @param base the ordinary response; for a transfer, which has many, the query
  */
 function withoutRecords(base: Uint8Array, flags: Partial<Message>): Uint8Array {
   const { id, questions, recursionDesired, checkingDisabled, edns } = decodeMessage(base);
   const kept = { id, questions, recursionDesired, checkingDisabled, edns };
   const response = { ...blankMessage, ...kept, response: true, ...flags };
   return encodeMessage(response);
-}
-
-/** The response with TC and without records: the client asks again over TCP. */
-function truncateResponse(response: Uint8Array): Uint8Array {
-  const { rcode, authoritative } = decodeMessage(response);
-  return withoutRecords(response, { rcode, authoritative, truncated: true });
 }
 
 /** Every bit of the identifier differs. */

@@ -69,11 +69,9 @@ export interface FaultTarget {
 /** A fault, with the queries that it hits among those that it matches. */
 export interface QueryFault extends Required<FaultScheduleOptions> {
   readonly target: FaultTarget;
-  /** As the test has written it */
   readonly given: QueryFaultInput;
 }
 
-/** A fault as tests and clients of the API write it. */
 export interface QueryFaultInput {
   kind: QueryFaultKind;
   name?: string;
@@ -88,18 +86,15 @@ export interface QueryFaultInput {
   seed?: number;
 }
 
-/** Why something is no fault, as a sentence. */
 export class QueryFaultError extends Error {
   override name = "QueryFaultError";
 }
 
-/** A delay of an answer, as of the record API: clients of the binding wait for 90 seconds. */
-const delayMillisecondsMax = 60_000;
 const day = 86_400_000;
-const propagationMillisecondsMax = 30 * day;
 const millisecondsMax: Partial<Record<QueryFaultKind, number>> = {
-  delay: delayMillisecondsMax,
-  propagation_delay: propagationMillisecondsMax,
+  /** As of the record API: clients of the binding wait for 90 seconds. */
+  delay: 60_000,
+  propagation_delay: 30 * day,
 };
 
 const fields = {
@@ -126,7 +121,8 @@ export function readQueryFault(input: unknown): QueryFault {
   }
   const given = input as Partial<Record<keyof QueryFaultInput, unknown>>;
   for (const field of Object.keys(given)) {
-    if (!Object.hasOwn(fields, field)) throw unknownWord("field of a fault", field, fields);
+    if (!Object.hasOwn(fields, field))
+      throw unknownWord("field of a fault", field, Object.keys(fields));
   }
   const kind = readWord("kind", given.kind, queryFaultKinds);
   if (given.name !== undefined && given.zone !== undefined) {
@@ -185,8 +181,7 @@ function refuseWithoutEffect({ kind, name, types, transport }: FaultTarget): voi
   }
 }
 
-function unknownWord(what: string, word: string, known: object | readonly string[]): Error {
-  const words = Array.isArray(known) ? (known as string[]) : Object.keys(known);
+function unknownWord(what: string, word: string, words: readonly string[]): Error {
   const guess = nearest(word, words);
   return new QueryFaultError(
     `"${word}" is no ${what}. ` +
@@ -194,9 +189,12 @@ function unknownWord(what: string, word: string, known: object | readonly string
   );
 }
 
+function refuse(field: string, value: unknown, advice: string): never {
+  throw new QueryFaultError(`"${field}" is ${JSON.stringify(value)}: ${advice}.`);
+}
+
 function readText(field: string, value: unknown): string {
-  if (typeof value === "string" && value !== "") return value;
-  throw new QueryFaultError(`"${field}" is ${JSON.stringify(value)}: give text.`);
+  return typeof value === "string" && value !== "" ? value : refuse(field, value, "give text");
 }
 
 function readWord<Word extends string>(
@@ -252,37 +250,29 @@ function readDelay(kind: QueryFaultKind, by: unknown): number {
   }
   if (milliseconds >= 0 && milliseconds <= max) return milliseconds;
   const limit = max >= day ? `${max / day} days` : `${max / 1000} seconds`;
-  throw new QueryFaultError(`"by" is ${JSON.stringify(by)}: ${example}, at most ${limit}.`);
+  return refuse("by", by, `${example}, at most ${limit}`);
 }
 
 function readCount(field: string, value: unknown): number | null {
   if (value === undefined) return null;
-  if (Number.isInteger(value) && (value as number) >= 1) return value as number;
-  throw new QueryFaultError(`"${field}" is ${JSON.stringify(value)}: give a whole number from 1.`);
+  const isCount = Number.isInteger(value) && (value as number) >= 1;
+  return isCount ? (value as number) : refuse(field, value, "give a whole number from 1");
 }
 
 function readProbability(value: unknown = 1): number {
-  if (typeof value === "number" && value >= 0 && value <= 1) return value;
-  throw new QueryFaultError(
-    `"probability" is ${JSON.stringify(value)}: give a number from 0 to 1.`,
-  );
+  const isValid = typeof value === "number" && value >= 0 && value <= 1;
+  return isValid ? value : refuse("probability", value, "give a number from 0 to 1");
 }
 
 function readSeed(value: unknown = 1): number {
-  if (Number.isInteger(value)) return value as number;
-  throw new QueryFaultError(`"seed" is ${JSON.stringify(value)}: give a whole number.`);
+  return Number.isInteger(value) ? (value as number) : refuse("seed", value, "give a whole number");
 }
 
-/** The faults in force, with their counts. There is one for all servers of the zones. */
-
-/** A fault as servers know it: without its counts. */
 export interface ServedFault extends FaultTarget {
   readonly id: number;
 }
 
-/** A fault as it was given, with its counts. */
 export interface CountedFault extends QueryFaultInput {
-  /** The queries that the fault matches */
   readonly matches: number;
   /** The queries that the fault has hit: at most the matches */
   readonly hits: number;
@@ -317,7 +307,6 @@ export class ArmedQueryFaults {
     this.#keep(({ id }) => !ids.includes(id));
   }
 
-  /** The number of queries that a fault has hit. */
   hitsOf(id: number): number {
     return this.#armed.find((armed) => armed.id === id)?.hits ?? 0;
   }

@@ -86,7 +86,6 @@ export function hostname(options: HostnameOptions = {}): Field<string> {
   };
 }
 
-/** A hostname that is the whole content of its record. */
 export const hostnameContent = hostname({ refuse: problem.contentInvalid });
 
 function ipAddress(
@@ -146,7 +145,6 @@ export function checkDigestLength(
 interface TextOptions {
   /** Without a length octet the text extends to the end of the record. Default: true */
   readonly lengthOctet?: boolean;
-  /** Default: true */
   readonly quoted?: boolean;
   readonly lowerCase?: boolean;
   readonly fallback?: string;

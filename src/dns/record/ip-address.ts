@@ -1,5 +1,3 @@
-/** IP addresses as text and as octets. */
-
 /** A strict dotted quad (RFC 6943 section 3.1.1), as octets. */
 export function parseIpv4(text: string): Uint8Array | null {
   const parts = text.split(".");

@@ -61,7 +61,6 @@ export function checkTextKind(
 /** Lists `name=value; name=value` (RFC 6376 section 3.2, RFC 7489 section 6.4). */
 type TagList = ReadonlyMap<string, string>;
 
-/** Returns the tags, or the first error. */
 function parseTagList(text: string): TagList | string {
   const tags = new Map<string, string>();
   const parts = text.split(";");
@@ -85,7 +84,6 @@ function checkValues(tags: TagList, allowed: Readonly<Record<string, RegExp>>): 
   return null;
 }
 
-/** Hyphenated words, separated by colons. */
 const words = /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i;
 
 /** RFC 6376 section 3.6.1. */

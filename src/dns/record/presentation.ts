@@ -17,7 +17,6 @@ const namesByCode = new Map<number, string>(
   Array.from(codesByName, ([name, code]) => [code, name]),
 );
 
-/** Type codes have 16 bits. */
 const typeCodeMax = 65_535;
 
 export function typeName(code: number): string {

@@ -143,7 +143,6 @@ export const problem = {
   internal: () => make(500, 9500, "Internal error"),
 } as const;
 
-/** Adds the line of a zone file to a problem. */
 export function atLine(found: Problem, line: number): Problem {
   return { ...found, message: `Line ${line}: ${found.message}` };
 }

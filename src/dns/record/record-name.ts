@@ -41,7 +41,6 @@ export function isInZone(name: string, zoneName: string): boolean {
   return name.endsWith(`.${zoneName}`) && name.at(-zoneName.length - 2) !== "\\";
 }
 
-/** Whether a name ends with the dot of the root. */
 export function isAbsoluteName(name: string): boolean {
   return name.endsWith(".") && !name.endsWith("\\.");
 }

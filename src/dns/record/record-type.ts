@@ -34,7 +34,6 @@ type FieldValue<F> = F extends Field<infer Value> ? Value : never;
 
 export type Rdata = Readonly<Record<string, unknown>>;
 
-/** The parts of a request that a type reads. */
 export interface RdataRequest {
   readonly content?: unknown;
   readonly data?: unknown;
@@ -43,12 +42,10 @@ export interface RdataRequest {
 
 export interface RecordType {
   readonly type: string;
-  /** The number in the IANA registry of resource record types. */
   readonly code: number;
   readonly shape: "content" | "data";
   readonly topLevelPriority: boolean;
   readonly proxiable: boolean;
-  /** The API resource that changes records of this type, for types that a request cannot create. */
   readonly managedBy: string | null;
   /** The fields of presentation form, in their order. */
   readonly fieldNames: readonly string[];
@@ -72,7 +69,6 @@ interface Definition<Fields extends Readonly<Record<string, AnyField>>> extends 
   Pick<RecordType, "topLevelPriority" | "proxiable" | "managedBy">
 > {
   readonly fields: Fields;
-  /** Checks the fields against each other and against the owner name. */
   readonly check?: (rdata: Values<Fields>, report: ReportProblem, owner: string) => void;
 }
 

@@ -24,7 +24,6 @@ function refuse(reason: string): never {
 
 /** Converts the value of a key between octets on the wire and the text between quotation marks. */
 interface ValueForm {
-  /** The text is not empty. */
   encode(text: string): Uint8Array;
   decode(reader: Reader): Uint8Array;
 }

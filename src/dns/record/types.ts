@@ -157,7 +157,6 @@ const types: readonly RecordType[] = [
       checkDigestLength("digest", digest, dsDigestBytes[digest_type], report);
     },
   }),
-  // RFC 9460 section 9.
   serviceBinding("HTTPS", 65),
   loc,
   // RFC 1035 section 3.3.9; the root means that the domain accepts no mail (RFC 7505).
@@ -185,7 +184,6 @@ const types: readonly RecordType[] = [
   defineRecordType("OPENPGPKEY", 61, { fields: { content: base64 } }),
   // RFC 1035 section 3.3.12.
   defineRecordType("PTR", 12, { fields: { content: hostnameContent } }),
-  // RFC 8162 section 2.
   certificateAssociation("SMIMEA", 53),
   // RFC 1035 section 3.3.13. The zone has one SOA record; `dns_settings` changes its fields.
   defineRecordType("SOA", 6, {
@@ -217,9 +215,7 @@ const types: readonly RecordType[] = [
       checkDigestLength("fingerprint", fingerprint, fingerprintBytes[type], report);
     },
   }),
-  // RFC 9460 section 2.
   serviceBinding("SVCB", 64),
-  // RFC 6698 section 2.
   certificateAssociation("TLSA", 52),
   // RFC 1035 section 3.3.14.
   defineRecordType("TXT", 16, {

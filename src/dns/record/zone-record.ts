@@ -27,13 +27,12 @@ export interface ZoneRecord extends RecordDraft {
   readonly id: string;
   readonly createdOn: string;
   readonly modifiedOn: string;
-  /** `null` without a comment, and in records of earlier versions. */
+  /** `null` without a comment. */
   readonly commentModifiedOn: string | null;
-  /** `null` without tags, and in records of earlier versions. */
+  /** `null` without tags. */
   readonly tagsModifiedOn: string | null;
 }
 
-/** The dates of a record's comment and tags after a write. */
 export function annotationDates(
   draft: RecordDraft,
   before: ZoneRecord | null,
@@ -49,19 +48,9 @@ export function annotationDates(
 }
 
 /** A write without a change must not modify the record. */
-export function isSameDraft(one: RecordDraft, other: RecordDraft): boolean {
-  return (
-    one.name === other.name &&
-    one.type === other.type &&
-    one.content === other.content &&
-    one.priority === other.priority &&
-    one.ttl === other.ttl &&
-    one.proxied === other.proxied &&
-    one.comment === other.comment &&
-    one.privateRouting === other.privateRouting &&
-    JSON.stringify(one.tags) === JSON.stringify(other.tags) &&
-    JSON.stringify(one.settings) === JSON.stringify(other.settings)
-  );
+export function isSameDraft(record: RecordDraft, draft: RecordDraft): boolean {
+  const fields = Object.keys(draft) as (keyof RecordDraft)[];
+  return fields.every((field) => JSON.stringify(record[field]) === JSON.stringify(draft[field]));
 }
 
 /** The TTL "Auto" in requests and responses. */
@@ -95,7 +84,6 @@ export function nearestTtl(ttlSeconds: number): number {
   return Math.min(Math.max(ttlSeconds, ttlSecondsMin), ttlSecondsMax);
 }
 
-/** The TTL of a record in DNS answers. */
 export function servedTtlSeconds(ttl: number): number {
   return ttl === ttlAuto ? ttlAutoSeconds : ttl;
 }

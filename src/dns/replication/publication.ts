@@ -79,21 +79,17 @@ export function applyPublication(
   return "applied";
 }
 
-/** A row of the log. */
 export type ChangeStep = { readonly serial: number } & (
   | { readonly action: "remove" | "add"; readonly record: ZoneRecord }
-  /** The zone's head changed. */
   | { readonly action: "settings"; readonly headBefore: ZoneHead }
 );
 
 /** The change that led to a serial, with all that is needed to undo it. */
 export interface LoggedChange extends ReturnType<typeof netChange> {
   readonly serial: number;
-  /** `null` when the head did not change. */
   readonly headBefore: ZoneHead | null;
 }
 
-/** Returns `null` when serials are missing. */
 export function groupSteps(
   steps: readonly ChangeStep[],
   { from, to }: { readonly from: number; readonly to: number },
@@ -196,7 +192,6 @@ export class PublicationQueue {
     }
   }
 
-  /** No caller waits for the repetition. */
   async #repeat(): Promise<void> {
     const delay = repeatMilliseconds[this.#failures];
     this.#failures += 1;

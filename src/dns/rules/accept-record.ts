@@ -18,7 +18,6 @@ export interface RecordRules {
   readonly tagsMax: number;
 }
 
-/** The fields that a request can set. */
 export const recordFields = [
   "type",
   "name",
@@ -33,7 +32,6 @@ export const recordFields = [
   "private_routing",
 ];
 
-/** The JSON object of a request, not validated. */
 export type RecordRequest = Readonly<Record<string, unknown>>;
 
 /** The deployed service's limit for TXT. */

@@ -7,7 +7,6 @@ import { problem, type Problem } from "../record/problem.ts";
  * the calls alone decides which of them the fault hits.
  */
 export interface ApiFault {
-  /** `null`: every method */
   readonly method: string | null;
   /** A path in which `*` stands for any characters: `/client/v4/zones/*` */
   readonly path: string;
@@ -22,7 +21,6 @@ export interface ApiFault {
   readonly when: "before" | "after";
 }
 
-/** The faults in force, each with its count of matching calls. */
 export class FaultPlan {
   readonly #armed: readonly { readonly fault: ApiFault; readonly schedule: FaultSchedule }[];
 
@@ -62,7 +60,6 @@ export const scriptClient = "script";
 
 /** A call, as the companion worker reports it to a process that follows the calls. */
 export interface LoggedCall {
-  /** Ascending in one runtime. */
   readonly id: number;
   /** When the request arrived: milliseconds since the epoch. */
   readonly at: number;
@@ -70,7 +67,6 @@ export interface LoggedCall {
   /** `null` for a program that does not say its name. */
   readonly client: string | null;
   readonly method: string;
-  /** With the query. */
   readonly path: string;
   readonly status: number;
   readonly errors: readonly Pick<Problem, "code" | "message">[];

@@ -24,14 +24,6 @@ export interface DnssecPatch {
   readonly isMultiSigner?: boolean;
 }
 
-/** The fields of a DS record, as the record API takes them in `data`. */
-export interface DelegationSigner {
-  readonly key_tag: number;
-  readonly algorithm: number;
-  readonly digest_type: number;
-  readonly digest: string;
-}
-
 const statuses = ["active", "disabled"];
 /** The TTL in the text of the DS record, as the deployed service writes it. */
 const dsTtlSeconds = 3600;
@@ -65,7 +57,10 @@ export function acceptDnssecPatch(
   };
 }
 
-export function delegationSigner({ keySigningKey, digest }: ZoneKeys): DelegationSigner {
+/** The fields of a DS record, as the record API takes them in `data`. */
+export type DelegationSigner = ReturnType<typeof delegationSigner>;
+
+export function delegationSigner({ keySigningKey, digest }: ZoneKeys) {
   const { keyTag } = keySigningKey;
   return { key_tag: keyTag, algorithm: signatureAlgorithm, digest_type: digestType, digest };
 }

@@ -2,7 +2,6 @@
 import { problem, type ReportProblem } from "../record/problem.ts";
 import { isInZone } from "../record/record-name.ts";
 
-/** Queries with the same name, type and RCODE. */
 export interface QueryCount {
   /** In lower case, without the final dot. */
   readonly name: string;

@@ -9,7 +9,6 @@ export interface ZoneIdentity {
   readonly name: string;
 }
 
-/** The `data` of a record; `null` for types that have only content. */
 function describeData({ type: name, content, priority }: ZoneRecord): Rdata | null {
   const type = recordType(name);
   return type.shape === "content" ? null : type.data(type.parseContent(content, priority));

@@ -119,7 +119,6 @@ export function checkSetting(name: SettingName, value: unknown): Problem | null 
   return rules[name].check(value);
 }
 
-/** Whether DNS answers depend on the setting. */
 export function isServedSetting(name: SettingName): boolean {
   return httpVersions.some((version) => version === name);
 }
@@ -128,10 +127,8 @@ export function describeSetting(name: SettingName, state: SettingState): Record<
   return { id: name, value: state.value, editable: true, modified_on: state.modifiedOn };
 }
 
-/** The API resource `dns_settings`. */
 export type DnsSettings = Readonly<ReturnType<typeof defaultSettings>>;
 
-/** The values of the emulated API; clients validate against them. */
 const nameserverTypes = [
   "cloudflare.standard",
   "cloudflare.advanced",

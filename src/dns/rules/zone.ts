@@ -52,7 +52,6 @@ export function acceptZoneType(input: unknown, report: ReportProblem): string {
   return type ?? "full";
 }
 
-/** A PATCH can change `paused`, the type and the vanity name servers. */
 export function applyZonePatch(
   zone: Zone,
   input: Readonly<Record<string, unknown>>,
@@ -118,7 +117,6 @@ export function describeZone(zone: Zone, account: Account): Record<string, unkno
   };
 }
 
-/** The account of the emulated service. */
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -148,7 +146,6 @@ export interface ZoneHead {
   readonly http3: boolean;
   /** A paused zone proxies nothing: proxied names are answered with their own records. */
   readonly paused: boolean;
-  /** Present while DNSSEC is on. */
   readonly signing?: ZoneSigning | undefined;
 }
 
@@ -164,6 +161,5 @@ export interface ZoneChange {
   readonly serial: number;
   readonly removed: readonly Pick<ServedRecord, "id" | "name">[];
   readonly added: readonly ServedRecord[];
-  /** Present when the head changed too. */
   readonly head?: ZoneHead;
 }

@@ -12,7 +12,7 @@ import { BlockList, isIPv6 } from "node:net";
 import type { AnswerContext } from "../answer/answer.ts";
 import {
   ExternalAddressCache,
-  LastAddresses,
+  lastAddresses,
   resolveIntoCache,
   type ExternalQuestion,
   type ExternalResolution,
@@ -194,7 +194,7 @@ export class OutgoingTransfers {
 
   /** For the records of a copy. */
   #lastContext(): AnswerContext {
-    return { ...this.#context(), external: new LastAddresses(this.#options.external) };
+    return { ...this.#context(), external: lastAddresses(this.#options.external) };
   }
 
   #context(): AnswerContext {

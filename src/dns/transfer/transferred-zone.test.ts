@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { ExternalAddressCache, LastAddresses } from "../answer/external-addresses.ts";
+import { ExternalAddressCache, lastAddresses } from "../answer/external-addresses.ts";
 import type { ServedRecord, ZoneChange, ZoneHead } from "../rules/zone.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { recordType } from "../record/types.ts";
@@ -159,7 +159,7 @@ describe("TransferredZone", () => {
     const question = { name: "host.example.net", type: "A" as const };
     external.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 60 }, 0);
     external.put(question, "failed", 900);
-    const last = { ...context(), external: new LastAddresses(external) };
+    const last = { ...context(), external: lastAddresses(external) };
     const flat = [...new TransferredZone(zone(), last).records()].filter(
       ({ name }) => name === "flat.example.org",
     );

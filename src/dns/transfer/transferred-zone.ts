@@ -54,7 +54,6 @@ export class TransferredZone {
     for (const node of zone.nodes()) this.#put(zone, node.key, context);
   }
 
-  /** Everything but the SOA. */
   *records(): Generator<ResourceRecord> {
     for (const records of this.#records.values()) yield* records;
   }
@@ -150,7 +149,6 @@ export function externalQuestions(zone: ServedZone, context: AnswerContext): Ext
 
 interface ReplayOptions extends AnswerContext {
   readonly platformAddresses: readonly string[];
-  /** The copy of the current zone, to which the changes must lead. */
   readonly current: TransferredZone;
 }
 
@@ -215,7 +213,6 @@ function withoutKeys(set: RecordSet, { keySets }: ServedZone): RecordSet {
     : { ...set, data: set.data.filter((data) => !texts.has(String(data))) };
 }
 
-/** Records of one name as text, in any order. */
 function withoutTtls(records: readonly ResourceRecord[]): string {
   return records
     .map(({ type, data }) => `${type} ${data.join(" ")}`)

@@ -18,7 +18,6 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Compares in constant time. */
 export function isSameSecret(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
   for (let index = 0; index < one.length; index++) difference |= one[index]! ^ (other[index] ?? 0);

@@ -30,7 +30,6 @@ export class MessageWriter {
     this.#put16(0, id);
   }
 
-  /** Writes the second 16 bits of the header. */
   flags(flags: number): void {
     this.#put16(2, flags);
   }
@@ -110,7 +109,6 @@ export class MessageWriter {
     return at + data.length - from;
   }
 
-  /** Appends a complete pseudo-record, owner included. */
   rawRecord(record: Uint8Array): boolean {
     if (this.length + record.length > this.#limit) return false;
     this.bytes.set(record, this.length);

@@ -240,11 +240,12 @@ describe("compression", () => {
   });
 });
 
+const long = (bytes: number) => {
+  const data = new Uint8Array(bytes);
+  return message({ answers: [{ name: ".", type: 16, class: 1, ttlSeconds: 1, data }] });
+};
+
 test("encodeMessage() refuses a message of more than 65535 octets", () => {
-  const long = (bytes: number) => {
-    const data = new Uint8Array(bytes);
-    return message({ answers: [{ name: ".", type: 16, class: 1, ttlSeconds: 1, data }] });
-  };
   expect(encodeMessage(long(65_535 - 12 - 11))).toHaveLength(65_535);
   expect(() => encodeMessage(long(65_535 - 12 - 10))).toThrow(WireError);
 });

@@ -10,27 +10,15 @@ import { classCodes, opcodes, rcodes, typeCodes } from "./numbers.ts";
 import { Reader, Writer } from "./octets.ts";
 import { expandData, type ResourceRecord } from "./resource-record.ts";
 
-interface Question {
-  readonly name: string;
-  readonly type: number;
-  readonly class: number;
-}
-
-interface EdnsOption {
-  readonly code: number;
-  readonly data: Uint8Array;
-}
-
 /** EDNS(0): the OPT pseudo-record (RFC 6891 section 6.1). */
 interface Edns {
   /** The largest UDP payload that the sender accepts. */
   readonly udpBytesMax: number;
   readonly version: number;
-  /** The DO bit (RFC 3225). */
   readonly dnssecOk: boolean;
   /** The CO bit (RFC 9824 section 5.1). */
   readonly compactOk: boolean;
-  readonly options: readonly EdnsOption[];
+  readonly options: readonly { readonly code: number; readonly data: Uint8Array }[];
 }
 
 /** The TSIG pseudo-record (RFC 8945 section 4.2), always the last record of a message. */
@@ -46,17 +34,26 @@ export interface Tsig {
   readonly other: Uint8Array;
 }
 
-export interface Message {
+const flagBits = {
+  /** QR */
+  response: 0x8000,
+  authoritative: 0x0400,
+  truncated: 0x0200,
+  recursionDesired: 0x0100,
+  recursionAvailable: 0x0080,
+  authenticData: 0x0020,
+  checkingDisabled: 0x0010,
+} as const;
+type Flags = Readonly<Record<keyof typeof flagBits, boolean>>;
+
+function readFlags(flags: number): Flags {
+  const entries = Object.entries(flagBits).map(([name, bit]) => [name, (flags & bit) !== 0]);
+  return Object.fromEntries(entries) as Flags;
+}
+
+export interface Message extends Flags {
   readonly id: number;
-  /** The QR bit. */
-  readonly response: boolean;
   readonly opcode: number;
-  readonly authoritative: boolean;
-  readonly truncated: boolean;
-  readonly recursionDesired: boolean;
-  readonly recursionAvailable: boolean;
-  readonly authenticData: boolean;
-  readonly checkingDisabled: boolean;
   /** All 12 bits; the upper 8 come from OPT (RFC 6891 section 6.1.3). */
   readonly rcode: number;
   readonly questions: readonly Question[];
@@ -68,16 +65,12 @@ export interface Message {
   readonly tsig: Tsig | null;
 }
 
+type Question = ReturnType<typeof readQuestion>;
+
 export const blankMessage: Message = {
+  ...readFlags(0),
   id: 0,
-  response: false,
   opcode: opcodes.QUERY,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
   rcode: rcodes.NOERROR,
   questions: [],
   answers: [],
@@ -87,17 +80,7 @@ export const blankMessage: Message = {
   tsig: null,
 };
 
-const flag = {
-  response: 0x8000,
-  authoritative: 0x0400,
-  truncated: 0x0200,
-  recursionDesired: 0x0100,
-  recursionAvailable: 0x0080,
-  authenticData: 0x0020,
-  checkingDisabled: 0x0010,
-} as const;
-
-function readQuestion(reader: Reader): Question {
+function readQuestion(reader: Reader) {
   return { name: reader.name(), type: reader.uint16(), class: reader.uint16() };
 }
 
@@ -155,14 +138,8 @@ export function parseMessage(bytes: Uint8Array): {
   }
   const message: Message = {
     id,
-    response: (flags & flag.response) !== 0,
     opcode: (flags >>> 11) & 0xf,
-    authoritative: (flags & flag.authoritative) !== 0,
-    truncated: (flags & flag.truncated) !== 0,
-    recursionDesired: (flags & flag.recursionDesired) !== 0,
-    recursionAvailable: (flags & flag.recursionAvailable) !== 0,
-    authenticData: (flags & flag.authenticData) !== 0,
-    checkingDisabled: (flags & flag.checkingDisabled) !== 0,
+    ...readFlags(flags),
     rcode: ((opt?.extendedRcode ?? 0) << 4) | (flags & 0xf),
     questions,
     answers,
@@ -181,20 +158,21 @@ export function decodeMessage(bytes: Uint8Array): Message {
 
 function composeFlags(message: Message): number {
   let flags = ((message.opcode & 0xf) << 11) | (message.rcode & 0xf);
-  for (const [name, bit] of Object.entries(flag)) {
-    if (message[name as keyof typeof flag]) flags |= bit;
+  for (const [name, bit] of Object.entries(flagBits)) {
+    if (message[name as keyof Flags]) flags |= bit;
   }
   return flags;
 }
 
 /** One buffer for all messages: encoding is synchronous. */
-const writer = new MessageWriter();
+const messageWriter = new MessageWriter();
 
 /** Throws WireError when the message is longer than 65535 octets. */
 export function encodeMessage(message: Message): Uint8Array {
   if (message.rcode > 0xf && message.edns === null) {
     throw new WireError("An extended RCODE needs EDNS");
   }
+  const writer = messageWriter;
   writer.begin();
   let fits = true;
   for (const { name, type, class: questionClass } of message.questions) {
@@ -222,7 +200,7 @@ const compactOkFlag = 0x4000;
 function decodeOpt(record: ResourceRecord): { edns: Edns; extendedRcode: number } {
   const { ttlSeconds: fields } = record;
   if (record.name !== ".") throw new WireError("The owner of OPT is not the root");
-  const options: EdnsOption[] = [];
+  const options: Edns["options"][number][] = [];
   const reader = new Reader(record.data);
   while (reader.remaining > 0) {
     const code = reader.uint16();
@@ -238,7 +216,6 @@ function decodeOpt(record: ResourceRecord): { edns: Edns; extendedRcode: number 
   return { edns, extendedRcode: fields >>> 24 };
 }
 
-/** Returns the whole record, owner included. */
 function encodeOpt(edns: Edns, rcode: number): Uint8Array {
   const writer = new Writer();
   writer.uint8(0);
@@ -280,7 +257,6 @@ function decodeTsig(record: ResourceRecord): Tsig {
   return tsig;
 }
 
-/** Returns the whole record, without compressed names. */
 export function encodeTsig(tsig: Tsig): Uint8Array {
   const data = new Writer();
   data.name(tsig.algorithm);
@@ -346,7 +322,6 @@ export class Frames {
   }
 }
 
-/** Returns the message after its length. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(message.length + 2);
   framed[0] = message.length >>> 8;

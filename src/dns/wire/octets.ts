@@ -11,7 +11,7 @@ const pointersMax = 127;
  */
 export class Reader {
   readonly #message: Uint8Array;
-  #offset: number;
+  offset: number;
   readonly #end: number;
 
   constructor(message: Uint8Array, offset = 0, end = message.length) {
@@ -19,22 +19,18 @@ export class Reader {
       throw new WireError("The range lies outside the message");
     }
     this.#message = message;
-    this.#offset = offset;
+    this.offset = offset;
     this.#end = end;
   }
 
-  get offset(): number {
-    return this.#offset;
-  }
-
   get remaining(): number {
-    return this.#end - this.#offset;
+    return this.#end - this.offset;
   }
 
   uint8(): number {
-    const value = this.#message[this.#offset];
-    if (value === undefined || this.#offset >= this.#end) throw new WireError("Unexpected end");
-    this.#offset += 1;
+    const value = this.#message[this.offset];
+    if (value === undefined || this.offset >= this.#end) throw new WireError("Unexpected end");
+    this.offset += 1;
     return value;
   }
 
@@ -48,14 +44,14 @@ export class Reader {
 
   bytes(count: number): Uint8Array {
     if (count > this.remaining) throw new WireError("Unexpected end");
-    const value = this.#message.slice(this.#offset, this.#offset + count);
-    this.#offset += count;
+    const value = this.#message.slice(this.offset, this.offset + count);
+    this.offset += count;
     return value;
   }
 
   skip(count: number): void {
     if (count > this.remaining) throw new WireError("Unexpected end");
-    this.#offset += count;
+    this.offset += count;
   }
 
   rest(): Uint8Array {
@@ -76,8 +72,8 @@ export class Reader {
     const name = new Uint8Array(nameWireBytesMax);
     let length = 0;
     let hops = 0;
-    let pointerLimit = this.#offset;
-    let cursor = this.#offset;
+    let pointerLimit = this.offset;
+    let cursor = this.offset;
     // The part before the first pointer must end inside this reader's range.
     let end = this.#end;
     for (;;) {
@@ -87,7 +83,7 @@ export class Reader {
       if (labelLength >= 0xc0) {
         const low = this.#message[cursor + 1];
         if (low === undefined || cursor + 1 >= end) throw new WireError("A name runs past the end");
-        if (hops === 0) this.#offset = cursor + 2;
+        if (hops === 0) this.offset = cursor + 2;
         hops += 1;
         if (hops > pointersMax) throw new WireError("A name has too many compression pointers");
         cursor = ((labelLength & 0x3f) << 8) | low;
@@ -106,7 +102,7 @@ export class Reader {
       for (; cursor < next; cursor++) name[length++] = this.#message[cursor]!;
       if (labelLength === 0) break;
     }
-    if (hops === 0) this.#offset = cursor;
+    if (hops === 0) this.offset = cursor;
     return name.slice(0, length);
   }
 

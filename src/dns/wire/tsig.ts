@@ -5,7 +5,7 @@
  * provides the HMAC function.
  */
 import { concatBytes, isSameSecret, WireError } from "./bytes.ts";
-import { encodeTsig, parseMessage, writeTime, type Message, type Tsig } from "./message.ts";
+import { encodeTsig, parseMessage, writeTime, type Tsig } from "./message.ts";
 import { encodeName, keyOctets, textKey } from "./name.ts";
 import { badSignature, classCodes, rcodes } from "./numbers.ts";
 import { Writer } from "./octets.ts";
@@ -124,23 +124,6 @@ export function refuseSignature(message: Uint8Array, requested: Tsig, error: num
   return appendRecord(message, encodeTsig({ ...requested, mac: none, error, other: none }));
 }
 
-export type Verdict =
-  | { readonly kind: "unsigned"; readonly message: Message }
-  | {
-      readonly kind: "good";
-      readonly message: Message;
-      readonly key: TsigKey;
-      readonly mac: Uint8Array;
-    }
-  | {
-      readonly kind: "bad";
-      readonly message: Message;
-      /** BADKEY, BADSIG, BADTIME or BADTRUNC; the RCODE is NOTAUTH. */
-      readonly error: number;
-      /** Present for BADTIME: that response is signed. */
-      readonly key: TsigKey | null;
-    };
-
 interface VerifyOptions extends MacOptions {
   readonly findKey: (name: string) => TsigKey | undefined;
   /** RFC 8945 section 5.3.1: the unsigned messages of a stream since the last signed message. */
@@ -154,12 +137,18 @@ function withoutTsig(bytes: Uint8Array, offset: number, originalId: number): Uin
   return unsigned;
 }
 
-/** Throws WireError (FORMERR) when the message is malformed or the MAC has a forbidden length. */
-export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdict {
+/**
+ * The verdict on a message. "bad" has the error BADKEY, BADSIG, BADTIME or BADTRUNC, and for BADTIME
+ * the key, because that response is signed; the RCODE of each is NOTAUTH.
+ *
+ * Throws WireError (FORMERR) when the message is malformed or the MAC has a forbidden length.
+ */
+export function verifyMessage(bytes: Uint8Array, options: VerifyOptions) {
   const { message, tsigOffset } = parseMessage(bytes);
   const { tsig } = message;
-  if (tsig === null || tsigOffset === null) return { kind: "unsigned", message };
-  const bad = (error: number) => ({ kind: "bad", message, error, key: null }) as const;
+  if (tsig === null || tsigOffset === null) return { kind: "unsigned", message } as const;
+  const bad = (error: number, key: TsigKey | null = null) =>
+    ({ kind: "bad", message, error, key }) as const;
   const key = options.findKey(tsig.keyName.toLowerCase());
   if (key?.algorithm !== tsig.algorithm.toLowerCase()) return bad(rcodes.BADKEY);
   const macBytes = macBytesByAlgorithm[key.algorithm];
@@ -171,9 +160,9 @@ export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdic
   const expected = computeMac(stream, tsig, key, options);
   if (!isSameSecret(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(badSignature);
   if (Math.abs(options.nowSeconds - tsig.timeSignedSeconds) > tsig.fudgeSeconds) {
-    return { ...bad(rcodes.BADTIME), key };
+    return bad(rcodes.BADTIME, key);
   }
   // RFC 8945 section 5.2.2.1: a truncated MAC needs a local policy; this server has none.
   if (tsig.mac.length < macBytes) return bad(rcodes.BADTRUNC);
-  return { kind: "good", message, key, mac: tsig.mac };
+  return { kind: "good", message, key, mac: tsig.mac } as const;
 }

@@ -7,7 +7,6 @@ export interface ZoneFileHead {
   readonly nameServers: readonly string[];
   readonly nsTtlSeconds: number;
   readonly soaTtlSeconds: number;
-  /** SOA rdata in presentation form. */
   readonly soa: string;
   readonly exportedOn: string;
 }

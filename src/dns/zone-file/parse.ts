@@ -61,14 +61,12 @@ function parseTtl(word: string): number | null {
   return total;
 }
 
-/** Returns the full name without the final dot. */
 function toAbsoluteName(word: string, origin: string): string {
   if (word === "@") return origin;
   if (isAbsoluteName(word)) return word.slice(0, -1);
   return origin === "" ? word : `${word}.${origin}`;
 }
 
-/** TTL and class may precede the type in either order. */
 function parseTtlAndClass(
   words: readonly Token[],
   line: number,
@@ -219,7 +217,6 @@ export function parseZoneFile(text: string, options: ParseOptions): readonly Par
  */
 const generatedMax = 65_536;
 
-/** The values of a range; `null` when the word is not a range. */
 function parseRange(word: string): number[] | null {
   const match = /^(\d{1,9})-(\d{1,9})(?:\/(\d{1,9}))?$/.exec(word);
   if (match === null) return null;

@@ -75,6 +75,18 @@ export function serve(
   return zones;
 }
 
+/**
+ * Rows of a table of cases: a question, and the lines of its answer after `|`. A line that begins
+ * with `|` continues a row, and a line that begins with `;` is a comment.
+ */
+export function readRows(table: string): [question: string, lines: string[]][] {
+  const rows = table.replaceAll(/\n\s*\|/g, " |").matchAll(/^\s*([^\s;].*)$/gm);
+  return Array.from(rows, ([, row]) => {
+    const [question, ...lines] = row!.split("|").map((part) => part.trim());
+    return [question!, lines];
+  });
+}
+
 function describeSets(section: string, sets: readonly RecordSet[]): string[] {
   return sets.flatMap(({ owner, type, ttlSeconds, data }) =>
     data.map((octets) => {
