@@ -72,18 +72,6 @@ describe("S3Connection.send() to our own endpoint", () => {
     expect(bytes.every((byte) => byte === 7)).toBe(true);
   });
 
-  it("reads into memory of the caller", async () => {
-    const connection = connect();
-    await connection.send({ method: "PUT", key: "byob", body: encode("0123456789") });
-    const got = await connection.send({ method: "GET", key: "byob" });
-    const reader = got.body!.getReader({ mode: "byob" });
-    const first = await reader.read(new Uint8Array(4));
-    expect(new TextDecoder().decode(first.value)).toBe("0123");
-    const second = await reader.read(new Uint8Array(100));
-    expect(new TextDecoder().decode(second.value)).toBe("456789");
-    expect((await reader.read(new Uint8Array(4))).done).toBe(true);
-  });
-
   it("returns refusals that are results", async () => {
     const connection = connect();
     await connection.send(put);

@@ -1,6 +1,7 @@
 /** Requests to an S3 service by Node's HTTP client, over connections that stay open. */
 import type { Agent as HttpAgent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 import { Agent, request as requestHttp } from "../../base/node-http.ts";
 import {
   TransportError,
@@ -106,7 +107,6 @@ function transportError(error: NodeJS.ErrnoException, isConnected: boolean): Tra
  * it has the content gets no more of it: the connection ends with the answer.
  */
 async function sendContent({ stream, length }: SizedStream, request: ClientRequest): Promise<void> {
-  const reader = stream.getReader();
   let isRefused = false;
   request.once("response", (response: IncomingMessage) => {
     isRefused = (response.statusCode as number) >= 300 && !request.writableEnded;
@@ -114,15 +114,14 @@ async function sendContent({ stream, length }: SizedStream, request: ClientReque
   });
   try {
     let sent = 0;
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (request.destroyed || isRefused) return await reader.cancel();
-      if (!done) sent += value.byteLength;
-      if (sent > length || (done && sent < length)) {
-        throw new Error(`The content has ${sent} bytes, and ${length} were announced.`);
-      }
-      if (done) break;
-      if (!request.write(value)) await drained(request);
+    for await (const chunk of stream) {
+      if (request.destroyed || isRefused) return;
+      sent += chunk.byteLength;
+      if (sent > length) break;
+      if (!request.write(chunk)) await drained(request);
+    }
+    if (sent !== length) {
+      throw new Error(`The content has ${sent} bytes, and ${length} were announced.`);
     }
     request.end();
   } catch (error) {
@@ -144,31 +143,11 @@ function drained(request: ClientRequest): Promise<void> {
 }
 
 function answerOf(response: IncomingMessage, method: string): S3Answer {
-  const headers = new Headers();
-  for (const [name, values] of Object.entries(response.headersDistinct)) {
-    for (const value of values ?? []) headers.append(name, value);
-  }
+  const headers = new Headers(response.headers as Record<string, string>);
   const status = response.statusCode as number;
   if (method === "HEAD" || status === 204 || status === 304) {
     response.resume();
     return { status, headers, body: null };
   }
-  return { status, headers, body: bodyOf(response) };
-}
-
-function bodyOf(response: IncomingMessage): ReadableStream<Uint8Array> {
-  const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await chunks.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel() {
-        response.destroy();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  return { status, headers, body: Readable.toWeb(response) as ReadableStream<Uint8Array> };
 }

@@ -9,8 +9,8 @@
 import { childText, writeXml } from "../../http/xml.ts";
 import { gapsOf, type RemoteFeatures, type RemoteGap, type RemotePlace } from "./remote-options.ts";
 import { nameOf } from "./remote-sentences.ts";
-import type { S3Connection, S3Request, S3Result } from "./s3-connection.ts";
-import { discardBody, parseDocument, readErrorDocument } from "./s3-answer.ts";
+import { parseDocument, readErrorDocument, readText } from "./s3-answer.ts";
+import type { S3Connection, S3Request } from "./s3-connection.ts";
 import { RemoteError } from "./s3-transport.ts";
 
 /** An entity tag that no content has. */
@@ -21,35 +21,36 @@ const content = new TextEncoder().encode("ledge");
 export async function probe(connection: S3Connection): Promise<RemoteFeatures> {
   await requireBucket(connection);
   const start = `${connection.place.prefix}.ledge-probe-${crypto.randomUUID()}`;
-  const keys = ["none-match", "quoted", "unquoted", "delete", "complete"].map(
-    (name) => `${start}-${name}`,
-  ) as [string, string, string, string, string];
-  const outcomes = await Promise.allSettled([
-    honoursNoneMatch(connection, keys[0]),
-    honoursTag(connection, keys[1], { method: "PUT", body: content }),
-    honoursTag(connection, keys[2], { method: "PUT", body: content }, unquoted),
-    honoursTag(connection, keys[3], { method: "DELETE" }),
-    honoursComplete(connection, keys[4]),
-  ]);
+  const ifMatch = (request: Pick<S3Request, "method" | "body">, quote: string) => (key: string) =>
+    honoursTag(connection, { ...request, key }, quote);
+  const write = { method: "PUT", body: content } as const;
+  const trials = {
+    "none-match": (key: string) => honoursNoneMatch(connection, key),
+    quoted: ifMatch(write, '"'),
+    unquoted: ifMatch(write, ""),
+    delete: ifMatch({ method: "DELETE" }, '"'),
+    complete: (key: string) => honoursComplete(connection, key),
+  };
+  const keyOf = (name: string): string => `${start}-${name}`;
+  const outcomes = await Promise.allSettled(
+    Object.entries(trials).map(async ([name, honours]) =>
+      (await honours(keyOf(name))) ? name : null,
+    ),
+  );
   // Also after a failure. What cannot be removed is a failure too: buckets need to delete.
-  const removals = await Promise.allSettled(keys.map((key) => remove(connection, key)));
+  const removals = await Promise.allSettled(
+    Object.keys(trials).map((name) => remove(connection, keyOf(name))),
+  );
   for (const outcome of [...outcomes, ...removals]) {
     if (outcome.status === "rejected") throw outcome.reason;
   }
-  const [putIfNoneMatch, isQuoted, isUnquoted, conditionalDelete, conditionalComplete] =
-    outcomes.map((outcome) => outcome.status === "fulfilled" && outcome.value) as [
-      boolean,
-      boolean,
-      boolean,
-      boolean,
-      boolean,
-    ];
-  const unquotedOrNone = isUnquoted ? "unquoted" : null;
+  const honoured = new Set<unknown>(outcomes.map((each) => "value" in each && each.value));
+  const tagForm = (["quoted", "unquoted"] as const).find((form) => honoured.has(form));
   return {
-    putIfMatch: isQuoted ? "quoted" : unquotedOrNone,
-    putIfNoneMatch,
-    conditionalComplete,
-    conditionalDelete,
+    putIfMatch: tagForm ?? null,
+    putIfNoneMatch: honoured.has("none-match"),
+    conditionalComplete: honoured.has("complete"),
+    conditionalDelete: honoured.has("delete"),
   };
 }
 
@@ -61,7 +62,7 @@ export async function probe(connection: S3Connection): Promise<RemoteFeatures> {
  */
 export async function requireBucket(connection: S3Connection): Promise<void> {
   const { place } = connection;
-  const { status, body, error } = await connection.send({
+  const answer = await connection.send({
     method: "GET",
     query: [
       ["list-type", "2"],
@@ -69,8 +70,9 @@ export async function requireBucket(connection: S3Connection): Promise<void> {
       ["prefix", place.prefix],
     ],
   });
-  const text = await new Response(body).text();
-  if (status === 200 && parseDocument(text)?.name === "ListBucketResult") return;
+  const { status, error } = answer;
+  const document = parseDocument(await readText(answer));
+  if (status === 200 && document?.name === "ListBucketResult") return;
   const reason = error === null ? `status ${status}, and no list` : error.code;
   throw new RemoteError(
     "refused",
@@ -87,20 +89,15 @@ async function honoursNoneMatch(connection: S3Connection, key: string): Promise<
   return first === "executed" && second === "refused";
 }
 
-type TagForm = (entityTag: string) => string;
-const quoted: TagForm = (entityTag) => `"${entityTag}"`;
-const unquoted: TagForm = (entityTag) => entityTag;
-
 /** Whether a request with an entity tag of another content is refused, and with the tag of the object executed. */
 async function honoursTag(
   connection: S3Connection,
-  key: string,
-  request: Pick<S3Request, "method" | "body">,
-  form: TagForm = quoted,
+  request: S3Request & { readonly key: string },
+  quote: string,
 ): Promise<boolean> {
-  const entityTag = await put(connection, key);
+  const entityTag = await put(connection, request.key);
   const attemptIfMatch = (tag: string): Promise<Outcome> =>
-    attempt(connection, { ...request, key, headers: { "if-match": form(tag) } });
+    attempt(connection, { ...request, headers: { "if-match": quote + tag + quote } });
   if ((await attemptIfMatch(otherTag)) !== "refused") return false;
   return (await attemptIfMatch(entityTag)) === "executed";
 }
@@ -108,7 +105,7 @@ async function honoursTag(
 async function honoursComplete(connection: S3Connection, key: string): Promise<boolean> {
   await put(connection, key);
   const created = await connection.send({ method: "POST", key, query: [["uploads", ""]] });
-  const document = parseDocument(await new Response(created.body).text());
+  const document = parseDocument(await readText(created));
   const uploadId = document === null ? null : childText(document, "UploadId");
   if (uploadId === null) return false;
   const upload = ["uploadId", uploadId] as const;
@@ -120,7 +117,7 @@ async function honoursComplete(connection: S3Connection, key: string): Promise<b
       body: content,
       isRepeatable: true,
     });
-    await discardBody(part);
+    await readText(part);
     const parts = [{ PartNumber: 1, ETag: part.headers.get("etag") ?? "" }];
     const outcome = await attempt(connection, {
       method: "POST",
@@ -141,8 +138,15 @@ type Outcome = "executed" | "refused" | "other";
 
 async function attempt(connection: S3Connection, request: S3Request): Promise<Outcome> {
   try {
-    const result = await connection.send(request);
-    return await outcomeOf(result);
+    const answer = await connection.send(request);
+    const { status } = answer;
+    const text = await readText(answer);
+    if (status === 412 || status === 409) return "refused";
+    if (status >= 300) return "other";
+    // The status of a completion can be sent before its outcome is known.
+    const code = readErrorDocument(text)?.code;
+    if (code === undefined) return "executed";
+    return code === "PreconditionFailed" ? "refused" : "other";
   } catch (error) {
     const status = error instanceof RemoteError ? error.status : null;
     if (status === 501 || status === 405) return "other";
@@ -150,20 +154,10 @@ async function attempt(connection: S3Connection, request: S3Request): Promise<Ou
   }
 }
 
-async function outcomeOf({ status, body }: S3Result): Promise<Outcome> {
-  const text = await new Response(body).text();
-  if (status === 412 || status === 409) return "refused";
-  if (status >= 300) return "other";
-  // The status of a completion can be sent before its outcome is known.
-  const code = text === "" ? undefined : readErrorDocument(text)?.code;
-  if (code === undefined) return "executed";
-  return code === "PreconditionFailed" ? "refused" : "other";
-}
-
 /** @returns the entity tag, without quotes */
 async function put(connection: S3Connection, key: string): Promise<string> {
   const result = await connection.send({ method: "PUT", key, body: content, isRepeatable: true });
-  await discardBody(result);
+  await readText(result);
   const entityTag = result.headers.get("etag");
   if (result.status === 200 && entityTag !== null) return entityTag.replaceAll('"', "");
   const { place } = connection;
@@ -181,7 +175,7 @@ async function remove(
   key: string,
   query: NonNullable<S3Request["query"]> = [],
 ): Promise<void> {
-  await discardBody(await connection.send({ method: "DELETE", key, query, isRepeatable: true }));
+  await readText(await connection.send({ method: "DELETE", key, query, isRepeatable: true }));
 }
 
 /**

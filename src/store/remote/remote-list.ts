@@ -42,8 +42,8 @@ import type {
 import type { RemoteContext } from "./remote-context.ts";
 import { decodeUploadId, encodeUploadId } from "./remote-object.ts";
 import { headObject } from "./remote-reads.ts";
-import type { ServiceUpload } from "./remote-uploads.ts";
-import { readDocument, textDecoderOf } from "./s3-answer.ts";
+import { isTruncated, requireDocument, textDecoderOf } from "./s3-answer.ts";
+import type { S3Query } from "./s3-connection.ts";
 
 /** HEADs that run at the same time. */
 const headsMax = 32;
@@ -67,7 +67,7 @@ type ListedItem =
 interface ServicePage {
   /** In the order of the keys. */
   readonly items: ListedItem[];
-  readonly isTruncated: boolean;
+  readonly hasMore: boolean;
 }
 
 export async function listObjects(
@@ -79,25 +79,30 @@ export async function listObjects(
   const after = cursor === undefined ? undefined : decodeCursor(cursor);
   const from = firstBound({ prefix, startAfter, after });
   if (from === null) return { objectsJson: "[]", prefixes: [] };
-  const { items, isTruncated } = await readServicePage(remote, { prefix, delimiter, from, limit });
+  const { items, hasMore } = await readServicePage(remote, { prefix, delimiter, from, limit });
   const weightMax = includeHttp || includeCustom ? listPageBytesMax : Infinity;
   const rows: string[] = [];
   const prefixes: string[] = [];
   let weight = 0;
   let last: ListedItem | undefined;
+  let isFull = false;
   for await (const { item, object } of describedItems(remote, items)) {
     if (item.kind === "prefix") prefixes.push(item.text);
     else if (object !== null) {
       const row = rowOf(object, request);
-      if (last !== undefined && weight + row.length > weightMax) {
-        return pageOf(rows, prefixes, last);
-      }
+      isFull = last !== undefined && weight + row.length > weightMax;
+      if (isFull) break;
       rows.push(row);
       weight += row.length;
     }
     last = item;
   }
-  return pageOf(rows, prefixes, isTruncated ? last : undefined);
+  const cursorAfter = isFull || hasMore ? last : undefined;
+  return {
+    objectsJson: `[${rows.join(",")}]`,
+    prefixes,
+    ...(cursorAfter !== undefined && { cursor: encodeCursor(cursorAfter) }),
+  };
 }
 
 /** Without HEADs, for `stats`. */
@@ -112,14 +117,14 @@ export async function countObjects(
   for (;;) {
     const most = Math.min(limit - objects, pageLimitMax);
     const query = { prefix: "", delimiter: "", from, limit: most };
-    const { items, isTruncated } = await readServicePage(remote, query);
+    const { items, hasMore } = await readServicePage(remote, query);
     for (const item of items) {
       objects++;
       if (item.kind === "key") bytes += item.size;
     }
     const last = items.at(-1);
     if (last !== undefined && objects >= limit) return { objects, bytes, next: last.text };
-    if (last === undefined || !isTruncated) return { objects, bytes };
+    if (last === undefined || !hasMore) return { objects, bytes };
     from = { key: last.text, inclusive: false };
   }
 }
@@ -130,18 +135,14 @@ async function* describedItems(
   items: readonly ListedItem[],
 ): AsyncGenerator<{ item: ListedItem; object: NewObject | null }> {
   const heads: Promise<NewObject | null>[] = [];
-  const start = (item: ListedItem): void => {
-    const head = item.kind === "key" ? headObject(remote, item.text) : Promise.resolve(null);
-    // The caller may stop before this object.
-    head.catch(() => {});
-    heads.push(head);
-  };
-  for (const item of items.slice(0, headsMax)) start(item);
   for (const [index, item] of items.entries()) {
-    const object = (await heads[index]) ?? null;
-    const next = items[index + headsMax];
-    if (next !== undefined) start(next);
-    yield { item, object };
+    for (const { kind, text } of items.slice(heads.length, index + headsMax)) {
+      const head = kind === "key" ? headObject(remote, text) : Promise.resolve(null);
+      // The caller may stop before this object.
+      head.catch(() => {});
+      heads.push(head);
+    }
+    yield { item, object: (await heads[index]) ?? null };
   }
 }
 
@@ -152,18 +153,6 @@ function rowOf(object: NewObject, { includeHttp, includeCustom }: ListRequest): 
       ? includedMetadata(encodeMetadata(object.http, object.custom), include)
       : "null";
   return `[${itemText(object.key, encodeFields(object))},${metadata}]`;
-}
-
-function pageOf(
-  rows: readonly string[],
-  prefixes: string[],
-  last: ListedItem | undefined,
-): Result<"list"> {
-  return {
-    objectsJson: `[${rows.join(",")}]`,
-    prefixes,
-    ...(last !== undefined && { cursor: encodeCursor({ kind: last.kind, text: last.text }) }),
-  };
 }
 
 /**
@@ -182,11 +171,11 @@ async function readServicePage(remote: RemoteContext, query: PageQuery): Promise
   const item: ListedItem = { kind: "prefix", text: rolledUp };
   const first = found.length === 0 ? [] : [item];
   const next = afterPosition(item);
-  if (next === null) return { items: first, isTruncated: false };
+  if (next === null) return { items: first, hasMore: false };
   const rest = { prefix, delimiter, from: next, limit: Math.max(limit - first.length, 1) };
   const page = await readPage(remote, rest);
   const items = [...first, ...page.items];
-  return { items: items.slice(0, limit), isTruncated: page.isTruncated || items.length > limit };
+  return { items: items.slice(0, limit), hasMore: page.hasMore || items.length > limit };
 }
 
 async function readPage(
@@ -195,28 +184,26 @@ async function readPage(
 ): Promise<ServicePage> {
   const whole = (bucketPrefix + prefix).toWellFormed();
   // No key begins with such a prefix, and some services refuse it.
-  if (utf8Length(whole) > keyBytesMax) return { items: [], isTruncated: false };
+  if (utf8Length(whole) > keyBytesMax) return { items: [], hasMore: false };
   const start = startBefore(prefix, from);
-  let position: readonly (readonly [string, string])[] =
+  let position: S3Query =
     start === null ? [] : [["start-after", shortened((bucketPrefix + start).toWellFormed())]];
   const items: ListedItem[] = [];
   // A page of the service is short if some of its items are before the bound.
   for (;;) {
-    const answer = await connection.send({
-      method: "GET",
-      query: [
-        ["list-type", "2"],
-        ["encoding-type", "url"],
-        ["max-keys", String(limit - items.length)],
-        ["prefix", whole],
-        ...(delimiter === "" ? [] : [["delimiter", delimiter] as const]),
-        ...position,
-      ],
-    });
-    const page = parsePage(await readDocument(answer, "list objects"), bucketPrefix);
-    items.push(...page.items.filter(({ text }) => isInBound(text, from)));
+    const query: S3Query = [
+      ["list-type", "2"],
+      ["encoding-type", "url"],
+      ["max-keys", String(limit - items.length)],
+      ["prefix", whole],
+      ...(delimiter === "" ? [] : [["delimiter", delimiter] as const]),
+      ...position,
+    ];
+    const { text } = await connection.exchange({ method: "GET", query }, "list objects");
+    const page = parsePage(requireDocument(text), bucketPrefix);
+    items.push(...page.items.filter((item) => isInBound(item.text, from)));
     if (page.token === null || items.length >= limit) {
-      return { items, isTruncated: page.token !== null };
+      return { items, hasMore: page.token !== null };
     }
     position = [["continuation-token", page.token]];
   }
@@ -240,10 +227,8 @@ function before(key: string): string {
 
 /** A text that is longer than any key, shortened to a text before it. */
 function shortened(text: string): string {
-  if (utf8Length(text) <= keyBytesMax) return text;
-  const points = Array.from(text.slice(0, keyBytesMax));
-  while (!points.join("").isWellFormed() || utf8Length(points.join("")) > keyBytesMax) points.pop();
-  return points.join("");
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(keyBytesMax));
+  return text.slice(0, read);
 }
 
 function isInBound(text: string, { key, inclusive }: Bound): boolean {
@@ -267,25 +252,11 @@ function parsePage(
     kind: "prefix",
     text: keyOf(element, "Prefix"),
   }));
-  const isTruncated = childText(document, "IsTruncated")?.trim() === "true";
   return {
     items: [...objects, ...prefixes].toSorted((a, b) => compareKeys(a.text, b.text)),
-    token: isTruncated ? childText(document, "NextContinuationToken") : null,
+    token: isTruncated(document) ? childText(document, "NextContinuationToken") : null,
   };
 }
-
-/** A page of uploads, in the order of the service. Keys are those of the service. */
-interface UploadsPage {
-  readonly uploads: (ServiceUpload & { readonly created: number })[];
-  readonly isTruncated: boolean;
-}
-
-interface Marker {
-  readonly keyMarker?: string;
-  readonly uploadIdMarker?: string;
-}
-
-type UploadsQuery = Marker & { readonly prefix: string; readonly limit: number };
 
 export async function listUploads(
   remote: RemoteContext,
@@ -298,11 +269,15 @@ export async function listUploads(
   const prefixes: string[] = [];
   if (utf8Length(whole) > keyBytesMax) return { uploads, prefixes, truncated: false };
   let last = after;
-  let marker: Marker = after === undefined ? {} : markerOf(remote, after, prefix, delimiter);
+  let marker = after === undefined ? [] : markerOf(remote, after, prefix);
   for (;;) {
-    const query = { prefix: whole, limit: delimiter === "" ? limit : listLimitMax, ...marker };
-    const page = await readUploads(remote, query);
-    for (const upload of inProgress(remote, page)) {
+    const page = await readUploads(remote, [
+      ["max-uploads", String(delimiter === "" ? limit : listLimitMax)],
+      ["prefix", whole],
+      ...marker,
+    ]);
+    for (const upload of page.uploads) {
+      if (!isInProgress(remote, upload)) continue;
       const { key, uploadId } = upload;
       const rolledUp = rollUp(key, prefix, delimiter);
       // Keys with one prefix are neighbours. Ceph repeats the uploads of the key that is the marker.
@@ -315,11 +290,11 @@ export async function listUploads(
       last = rolledUp === null ? { key, uploadId } : { key: rolledUp };
     }
     const end = page.uploads.at(-1);
-    if (!page.isTruncated || end === undefined) return { uploads, prefixes, truncated: false };
+    if (!page.hasMore || end === undefined) return { uploads, prefixes, truncated: false };
     if (uploads.length + prefixes.length === limit && last !== undefined) {
       return { uploads, prefixes, truncated: true, next: last };
     }
-    marker = markerAfter(remote, end, prefix, delimiter);
+    marker = markerOf(remote, end, prefix);
   }
 }
 
@@ -336,91 +311,47 @@ export async function countUploads(remote: RemoteContext): Promise<number> {
   return count;
 }
 
-function inProgress({ prefix, now }: RemoteContext, { uploads }: UploadsPage): UploadRecord[] {
-  const time = now();
-  return uploads
-    .filter(
-      ({ created }) =>
-        uploadStateAt({ state: "in progress", since: created }, time) === "in progress",
-    )
-    .map((upload) => {
-      const key = upload.key.slice(prefix.length);
-      const uploadId = encodeUploadId(key, upload.serviceId);
-      return { key, uploadId, created: upload.created, storageClass: "Standard" };
-    });
-}
-
-/** After the last upload of a page, or after all keys with the prefix into which it rolls up. */
-function markerAfter(
-  remote: RemoteContext,
-  { key, serviceId }: ServiceUpload,
-  prefix: string,
-  delimiter: string,
-): Marker {
-  const own = { keyMarker: key, uploadIdMarker: serviceId };
-  const rolledUp = rollUp(key.slice(remote.prefix.length), prefix, delimiter);
-  if (rolledUp === null) return own;
-  const next = markerOf(remote, { key: rolledUp }, prefix, delimiter);
-  // Otherwise a key has the prefix and the last character, and the same page would come again.
-  return compareKeys(key, next.keyMarker ?? "") < 0 ? next : own;
+function isInProgress({ now }: RemoteContext, { created }: UploadRecord): boolean {
+  return uploadStateAt({ state: "in progress", since: created }, now()) === "in progress";
 }
 
 function markerOf(
   remote: RemoteContext,
   { key, uploadId }: UploadPosition,
   prefix: string,
-  delimiter: string,
-): Marker {
-  if (compareKeys(key, prefix) < 0) return {};
-  const keyMarker = (remote.prefix + key).toWellFormed();
-  if (uploadId !== undefined) {
-    return { keyMarker, uploadIdMarker: decodeUploadId(key, uploadId).serviceId };
-  }
-  // The page before ended with a prefix: the last character is after all keys with the prefix.
-  const isPrefix = rollUp(key, prefix, delimiter) === key;
-  return { keyMarker: isPrefix ? keyMarker + lastCharacter : keyMarker };
+): S3Query {
+  if (compareKeys(key, prefix) < 0) return [];
+  const keyMarker = ["key-marker", (remote.prefix + key).toWellFormed()] as const;
+  if (uploadId === undefined) return [keyMarker];
+  return [keyMarker, ["upload-id-marker", decodeUploadId(key, uploadId).serviceId]];
 }
 
 /**
+ * A page of uploads, in the order of the service.
+ *
  * Keys are asked for in their encoded form, because XML cannot contain each character. Ceph encodes them and
  * does not say so, and other services ignore the parameter: keys that could be either are asked for again.
  */
-async function readUploads(remote: RemoteContext, query: UploadsQuery): Promise<UploadsPage> {
-  const document = await readUploadsDocument(remote, query, [["encoding-type", "url"]]);
-  const page = parseUploads(document);
-  const isCertain =
-    childText(document, "EncodingType") !== null ||
-    page.uploads.every(({ key }) => !/[%+]/.test(key));
-  return isCertain ? page : parseUploads(await readUploadsDocument(remote, query, []));
-}
-
-async function readUploadsDocument(
-  { connection }: RemoteContext,
-  { prefix, keyMarker, uploadIdMarker, limit }: UploadsQuery,
-  encoding: readonly (readonly [string, string])[],
-): Promise<XmlElement> {
-  const answer = await connection.send({
-    method: "GET",
-    query: [
-      ["uploads", ""],
-      ...encoding,
-      ["max-uploads", String(limit)],
-      ["prefix", prefix],
-      ...(keyMarker === undefined ? [] : [["key-marker", keyMarker] as const]),
-      ...(uploadIdMarker === undefined ? [] : [["upload-id-marker", uploadIdMarker] as const]),
-    ],
-  });
-  return readDocument(answer, "list uploads");
-}
-
-function parseUploads(document: XmlElement): UploadsPage {
-  const decode = textDecoderOf(document);
-  return {
-    uploads: childrenOf(document, "Upload").map((upload) => ({
-      key: decode(childText(upload, "Key") ?? ""),
-      serviceId: childText(upload, "UploadId") ?? "",
-      created: Date.parse(childText(upload, "Initiated") ?? "") || 0,
-    })),
-    isTruncated: childText(document, "IsTruncated")?.trim() === "true",
+async function readUploads({ connection, prefix }: RemoteContext, query: S3Query) {
+  const read = async (encoding: S3Query) => {
+    const request = { method: "GET", query: [["uploads", ""], ...encoding, ...query] } as const;
+    const document = requireDocument((await connection.exchange(request, "list uploads")).text);
+    const decode = textDecoderOf(document);
+    let isCertain = true;
+    const uploads = childrenOf(document, "Upload").map((upload): UploadRecord => {
+      const whole = decode(childText(upload, "Key") ?? "");
+      isCertain &&= !/[%+]/.test(whole);
+      const key = whole.slice(prefix.length);
+      return {
+        key,
+        uploadId: encodeUploadId(key, childText(upload, "UploadId") ?? ""),
+        created: Date.parse(childText(upload, "Initiated") ?? "") || 0,
+        storageClass: "Standard",
+      };
+    });
+    isCertain ||= childText(document, "EncodingType") !== null;
+    return { uploads, isCertain, hasMore: isTruncated(document) };
   };
+  const page = await read([["encoding-type", "url"]]);
+  return page.isCertain ? page : read([]);
 }

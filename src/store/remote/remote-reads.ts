@@ -17,7 +17,7 @@ import type { NewObject } from "../core/object.ts";
 import type { DescribedObject, Request } from "../core/operations.ts";
 import { serviceKey, type RemoteContext } from "./remote-context.ts";
 import { describeObject, etagOf, objectOfHeaders, partsCountOf } from "./remote-object.ts";
-import { contentLengthOf, readExpected } from "./s3-answer.ts";
+import { contentLengthOf, readExpected, type S3Result } from "./s3-answer.ts";
 import { RemoteError, type S3Answer } from "./s3-transport.ts";
 
 /** How often an object may be replaced between a HEAD and its GET. */
@@ -48,12 +48,11 @@ interface FoundRemoteObject {
 
 /** `null` when there is no object. */
 export async function headObject(remote: RemoteContext, key: string): Promise<NewObject | null> {
-  const answer = await remote.connection.send({
-    method: "HEAD",
-    key: serviceKey(remote, key),
-    headers: checksumMode,
-  });
-  await readExpected(answer, [200, 404], `read "${key}"`);
+  const answer = await remote.connection.exchange(
+    { method: "HEAD", key: serviceKey(remote, key), headers: checksumMode },
+    `read "${key}"`,
+    [200, 404],
+  );
   if (answer.status === 404) return null;
   return objectOfHeaders(key, answer.headers, contentLengthOf(answer));
 }
@@ -124,7 +123,7 @@ function sendGet(
   key: string,
   range: string,
   etag?: string,
-): Promise<S3Answer> {
+): Promise<S3Result> {
   return remote.connection.send({
     method: "GET",
     key: serviceKey(remote, key),
@@ -238,9 +237,6 @@ export function parseContentRange(header: string | null): (ByteRange & { size: n
 /** An object that a HEAD has described. */
 type Described = Pick<NewObject, "key" | "etag" | "size">;
 
-/** Without `offset`, the service says only how long the part is; a part that does not exist is `null`. */
-type PartAnswer = { readonly offset?: number; readonly length: number } | null;
-
 /**
  * @returns `null` when the object was replaced or deleted
  * @throws StoreError 200001 for a part that does not exist, RemoteError
@@ -259,12 +255,10 @@ async function partRange(
   const { length } = part;
   if (part.offset !== undefined) return { offset: part.offset, length };
   let offset = 0;
-  for (let first = 1; first < partNumber; first += headsMax) {
-    const numbers = Array.from(
-      { length: Math.min(headsMax, partNumber - first) },
-      (_, index) => first + index,
-    );
-    const lengths = await Promise.all(numbers.map((number) => partLength(remote, object, number)));
+  const before = Array.from({ length: partNumber - 1 }, (_, index) => index + 1);
+  while (before.length > 0) {
+    const some = before.splice(0, headsMax);
+    const lengths = await Promise.all(some.map((number) => partLength(remote, object, number)));
     for (const each of lengths) {
       if (each === "replaced") return null;
       offset += each;
@@ -290,20 +284,23 @@ async function partLength(
   return length;
 }
 
+/** @returns without `offset` where the service says only how long the part is; `null`: there is no such part */
 async function headPart(
   remote: RemoteContext,
   { key, etag, size }: Described,
   partNumber: number,
-): Promise<PartAnswer | "replaced"> {
-  const answer = await remote.connection.send({
-    method: "HEAD",
-    key: serviceKey(remote, key),
-    query: [["partNumber", String(partNumber)]],
-    headers: { "if-match": `"${etag}"` },
-  });
+): Promise<{ readonly offset?: number; readonly length: number } | "replaced" | null> {
+  const answer = await remote.connection.exchange(
+    {
+      method: "HEAD",
+      key: serviceKey(remote, key),
+      query: [["partNumber", String(partNumber)]],
+      headers: { "if-match": `"${etag}"` },
+    },
+    `read part ${partNumber} of "${key}"`,
+    [200, 206, 400, 404, 409, 412, 416],
+  );
   const { status, headers } = answer;
-  const expected = [200, 206, 400, 404, 409, 412, 416];
-  await readExpected(answer, expected, `read part ${partNumber} of "${key}"`);
   // Ceph refuses a part that does not exist with 400.
   if (status === 400 || status === 416) return null;
   if (status !== 200 && status !== 206) return "replaced";

@@ -1,5 +1,5 @@
 /** What people read when a request to an S3 service fails: what happened, why, and what to do. */
-import type { ErrorDocument } from "./s3-answer.ts";
+import { saidBy, type ErrorDocument } from "./s3-answer.ts";
 import { remoteVariables, type RemotePlace } from "./remote-options.ts";
 import type { TransportFailure } from "./s3-transport.ts";
 
@@ -14,20 +14,18 @@ export interface Refusal {
   readonly now: number;
 }
 
-const advice: Readonly<Record<TransportFailure, string>> = {
-  name: "Check the host name in `endpoint`, and the network.",
-  connect: "Check `endpoint`, and that the service is running.",
-  certificate:
+const failures: Readonly<Record<TransportFailure, readonly [state: string, advice: string]>> = {
+  name: [
+    "has a host name that cannot be resolved",
+    "Check the host name in `endpoint`, and the network.",
+  ],
+  connect: ["cannot be reached", "Check `endpoint`, and that the service is running."],
+  certificate: [
+    "has a certificate that is not trusted",
     "Use a certificate that this machine trusts, or add the certificate authority to this machine " +
-    "(for Node: NODE_EXTRA_CA_CERTS).",
-  lost: "Check the service and the network.",
-};
-
-const failures: Readonly<Record<TransportFailure, string>> = {
-  name: "has a host name that cannot be resolved",
-  connect: "cannot be reached",
-  certificate: "has a certificate that is not trusted",
-  lost: "gave no answer",
+      "(for Node: NODE_EXTRA_CA_CERTS).",
+  ],
+  lost: ["gave no answer", "Check the service and the network."],
 };
 
 /** `The remote "cluster" (https://s3.example.net)` */
@@ -48,11 +46,13 @@ export function transportSentence(
   failure: TransportFailure,
   reason: string,
 ): string {
-  return `${nameOf(place)} ${failures[failure]}: ${reason}. ${advice[failure]}`;
+  const [state, advice] = failures[failure];
+  return `${nameOf(place)} ${state}: ${reason}. ${advice}`;
 }
 
 export function silenceSentence(place: RemotePlace, milliseconds: number): string {
-  return `${nameOf(place)} did not answer within ${Number((milliseconds / 1000).toPrecision(2))} s. ${advice.lost}`;
+  const seconds = Number((milliseconds / 1000).toPrecision(2));
+  return `${nameOf(place)} did not answer within ${seconds} s. ${failures.lost[1]}`;
 }
 
 /** For answers that say that the service cannot work now: 429, 500, 503 and others. */
@@ -152,8 +152,4 @@ function durationText(seconds: number): string {
     .filter(([count]) => count > 0)
     .map(([count, unit]) => `${count} ${unit}`)
     .join(" ");
-}
-
-function saidBy({ code, message }: ErrorDocument): string {
-  return message === "" ? code : `${code}: ${message.replace(/\.$/, "")}`;
 }

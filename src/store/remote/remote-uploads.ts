@@ -15,21 +15,20 @@ import {
   hexToBase64,
 } from "../../http/headers.ts";
 import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
+import { checksumsOfUpload, resolveUploadChecksum } from "../core/checksum.ts";
+import { conditionHolds } from "../core/conditional.ts";
 import { checkContent } from "../core/content.ts";
-import { conditionHolds, type Conditional } from "../core/conditional.ts";
-import { requireSameKey, validateMetadata } from "../core/metadata.ts";
 import { StoreError } from "../core/errors.ts";
 import { listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import { validateLimit } from "../core/list-page.ts";
+import { requireSameKey, validateMetadata } from "../core/metadata.ts";
 import {
   multipartEtag,
   selectParts,
   validatePartNumber,
   type ListedPart,
 } from "../core/multipart.ts";
-import type { NewObject } from "../core/object.ts";
-import type { EncodedObject, Request, Result } from "../core/operations.ts";
-import { checksumsOfUpload, resolveUploadChecksum } from "../core/checksum.ts";
+import type { EncodedObject, Request, Result, UploadReference } from "../core/operations.ts";
 import { serviceKey, type RemoteContext } from "./remote-context.ts";
 import {
   decodeUploadId,
@@ -42,8 +41,7 @@ import {
 } from "./remote-object.ts";
 import { headObject } from "./remote-reads.ts";
 import {
-  conflictsMax,
-  guardOf,
+  guardedWrite,
   replaced,
   requestBody,
   requiredGuardHeaders,
@@ -53,18 +51,11 @@ import {
   type Guard,
   type WriteAnswer,
 } from "./remote-writes.ts";
-import {
-  errorIn,
-  parseDocument,
-  readDocument,
-  readErrorDocument,
-  readExpected,
-  refusalOf,
-} from "./s3-answer.ts";
+import { errorIn, isTruncated, parseDocument, refusalOf, requireDocument } from "./s3-answer.ts";
 import { RemoteError } from "./s3-transport.ts";
 
 /** An upload, by the key and the id that the service knows. */
-export interface ServiceUpload {
+interface ServiceUpload {
   readonly key: string;
   readonly serviceId: string;
 }
@@ -86,23 +77,26 @@ export async function createUpload(
   const version = randomHex(16);
   const uploaded = remote.now();
   const object = { version, uploaded, checksums: {}, http, custom, storageClass, ssecKeyMd5 };
-  const answer = await remote.connection.send({
-    method: "POST",
-    key: named,
-    query: [["uploads", ""]],
-    headers: {
-      ...packHeaders(object),
-      ...(checksumAlgorithm !== undefined &&
-        checksumType !== undefined && {
-          "x-amz-checksum-algorithm": checksumAlgorithm.toUpperCase(),
-          "x-amz-checksum-type": checksumTypeName(checksumType),
-        }),
-    },
-    // An upload whose id was lost has no parts, and expires.
-    isRepeatable: true,
-  });
   const action = `create an upload of "${key}"`;
-  const serviceId = childText(await readDocument(answer, action), "UploadId") ?? "";
+  const { text } = await remote.connection.exchange(
+    {
+      method: "POST",
+      key: named,
+      query: [["uploads", ""]],
+      headers: {
+        ...packHeaders(object),
+        ...(checksumAlgorithm !== undefined &&
+          checksumType !== undefined && {
+            "x-amz-checksum-algorithm": checksumAlgorithm.toUpperCase(),
+            "x-amz-checksum-type": checksumTypeName(checksumType),
+          }),
+      },
+      // An upload whose id was lost has no parts, and expires.
+      isRepeatable: true,
+    },
+    action,
+  );
+  const serviceId = childText(requireDocument(text), "UploadId") ?? "";
   if (serviceId === "") {
     throw new RemoteError(
       "refused",
@@ -137,18 +131,21 @@ export async function uploadPart(
   const known = algorithm === undefined ? undefined : content.checksums[algorithm];
   const { "x-amz-checksum-type": _, ...checksumHeader } =
     algorithm === undefined || known === undefined ? {} : checksumHeaders({ [algorithm]: known });
-  const answer = await remote.connection.send({
-    method: "PUT",
-    key: upload.key,
-    query: [
-      ["partNumber", String(partNumber)],
-      ["uploadId", upload.serviceId],
-    ],
-    headers: { "content-md5": hexToBase64(md5), ...checksumHeader },
-    body: requestBody(content, remote.spool),
-    isRepeatable: true,
-  });
-  await readExpected(answer, [200, 404], `upload part ${partNumber} of "${key}"`);
+  const answer = await remote.connection.exchange(
+    {
+      method: "PUT",
+      key: upload.key,
+      query: [
+        ["partNumber", String(partNumber)],
+        ["uploadId", upload.serviceId],
+      ],
+      headers: { "content-md5": hexToBase64(md5), ...checksumHeader },
+      body: requestBody(content, remote.spool),
+      isRepeatable: true,
+    },
+    `upload part ${partNumber} of "${key}"`,
+    [200, 404],
+  );
   if (answer.status === 404) throw new StoreError(10024);
   return { partNumber, etag: etagOf(answer.headers) || md5 };
 }
@@ -158,15 +155,18 @@ export async function abortUpload(
   request: Omit<Request<"abortUpload">, "method">,
 ): Promise<null> {
   const { upload, isIssued } = uploadOf(remote, request);
-  const answer = await remote.connection.send({
-    method: "DELETE",
-    key: upload.key,
-    query: [["uploadId", upload.serviceId]],
-    isRepeatable: true,
-  });
-  await readExpected(answer, [200, 204, 404], `abort an upload of "${request.key}"`);
+  const { status } = await remote.connection.exchange(
+    {
+      method: "DELETE",
+      key: upload.key,
+      query: [["uploadId", upload.serviceId]],
+      isRepeatable: true,
+    },
+    `abort an upload of "${request.key}"`,
+    [200, 204, 404],
+  );
   // An upload of ours that the service does not know was completed or aborted before.
-  if (answer.status === 404 && !isIssued) throw new StoreError(10024);
+  if (status === 404 && !isIssued) throw new StoreError(10024);
   return null;
 }
 
@@ -185,10 +185,7 @@ export async function listParts(
 }
 
 /** @throws StoreError 10024 for an empty id: a request without the id would concern an object, or list objects */
-function uploadOf(
-  remote: RemoteContext,
-  { key, uploadId }: { readonly key: string; readonly uploadId: string },
-) {
+function uploadOf(remote: RemoteContext, { key, uploadId }: UploadReference) {
   const named = serviceKey(remote, key);
   const { serviceId, ...identity } = decodeUploadId(key, uploadId);
   if (serviceId === "") throw new StoreError(10024);
@@ -201,24 +198,24 @@ async function readParts(
   { key, serviceId }: ServiceUpload,
   { afterPartNumber, limit }: PartsQuery,
 ): Promise<{ parts: ListedPart[]; truncated: boolean }> {
-  const answer = await remote.connection.send({
-    method: "GET",
-    key,
-    query: [
-      ["uploadId", serviceId],
-      ["max-parts", String(limit)],
-      ...(afterPartNumber > 0 ? [["part-number-marker", String(afterPartNumber)] as const] : []),
-    ],
-  });
-  const action = "list the parts of an upload";
-  if (answer.status === 404) {
-    await readExpected(answer, [404], action);
-    throw new StoreError(10024);
-  }
-  const document = await readDocument(answer, action);
+  const { status, text } = await remote.connection.exchange(
+    {
+      method: "GET",
+      key,
+      query: [
+        ["uploadId", serviceId],
+        ["max-parts", String(limit)],
+        ...(afterPartNumber > 0 ? [["part-number-marker", String(afterPartNumber)] as const] : []),
+      ],
+    },
+    "list the parts of an upload",
+    [200, 404],
+  );
+  if (status === 404) throw new StoreError(10024);
+  const document = requireDocument(text);
   return {
     parts: childrenOf(document, "Part").map(parsePart),
-    truncated: childText(document, "IsTruncated")?.trim() === "true",
+    truncated: isTruncated(document),
   };
 }
 
@@ -252,16 +249,6 @@ async function readAllParts(
   }
 }
 
-/** An upload whose parts are selected. */
-interface Completion {
-  readonly key: string;
-  readonly upload: ServiceUpload;
-  readonly body: Uint8Array;
-  /** That follows from the parts; empty where the service has other entity tags. */
-  readonly etag: string;
-  readonly onlyIf: Conditional | undefined;
-}
-
 export async function completeUpload(
   remote: RemoteContext,
   request: Omit<Request<"completeUpload">, "method">,
@@ -282,91 +269,114 @@ export async function completeUpload(
   const { checksumAlgorithm } = properties;
   const checksums = checksumsOfUpload(properties, parts, expected);
   const hasChecksums = checksumAlgorithm !== undefined && checksumAlgorithm in checksums;
-  const body = completionDocument(parts, hasChecksums);
-  const etag = await writeCompletion(remote, {
-    key,
-    upload,
-    body,
-    etag: expectedEtag(parts),
-    onlyIf,
-  });
-  const object = (await completedObject(remote, key, etag)) ?? {
-    // The object was replaced before its properties were read, which are no longer known.
-    key,
-    version: etag,
-    uploaded: remote.now(),
-    size,
-    etag,
-    checksums: {},
-    storageClass: properties.storageClass ?? "Standard",
-    http: {},
-    custom: {},
-    ssecKeyMd5: properties.ssecKeyMd5,
-  };
-  return encodeObject({ ...object, checksums: { ...object.checksums, ...checksums } });
-}
-
-/** @returns the entity tag of the object */
-async function writeCompletion(remote: RemoteContext, completion: Completion): Promise<string> {
-  const { key, upload, onlyIf } = completion;
-  let guard = await decideGuard(remote, key, onlyIf);
-  let unknowns = 0;
-  for (let conflicts = 0; conflicts < conflictsMax;) {
-    const answer = await sendCompletion(remote, completion, guard).catch(unknownOutcome);
-    if (!(answer instanceof RemoteError)) {
-      conflicts++;
-      if (answer !== "guarded" && answer !== "gone") return answer.written;
-      if (answer === "gone" && unknowns === 0) throw new StoreError(10024);
-    } else if (++unknowns > unknownsMax) throw uncertain("stored", answer);
-
-    if (unknowns > 0 && !(await isInProgress(remote, upload))) {
-      if ((await completedObject(remote, key, completion.etag)) !== null) return completion.etag;
-      throw replaced("stored");
-    }
-    if (answer === "guarded") guard = await decideGuard(remote, key, onlyIf);
-  }
-  throw new StoreError(10058);
-}
-
-/** @throws StoreError 10031 when the condition does not hold */
-async function decideGuard(
-  remote: RemoteContext,
-  key: string,
-  condition: Conditional | undefined,
-): Promise<Guard> {
-  if (!remote.features.conditionalComplete) {
-    if (condition === undefined) return null;
+  if (onlyIf !== undefined && !remote.features.conditionalComplete) {
     throw new RemoteError(
       "refused",
       "Cannot complete an upload with a condition: the S3 service ignores conditions there. Complete " +
         "without a condition, or use a service that has conditional completion.",
     );
   }
-  const object = await headObject(remote, key);
-  if (condition !== undefined && !conditionHolds(condition, object)) throw new StoreError(10031);
-  return guardOf(object);
+  const body = completionDocument(parts, hasChecksums);
+  const etag = await guardedWrite({
+    effect: "stored",
+    holds: (seen) => onlyIf === undefined || conditionHolds(onlyIf, seen),
+    head: () => headObject(remote, key),
+    write: completionOf(remote, { key, upload, body, etag: expectedEtag(parts) }),
+    resultIn: () => null,
+  });
+  if (etag === null) throw new StoreError(10031);
+  const found = await headObject(remote, key);
+  const object =
+    found?.etag === etag
+      ? found
+      : {
+          // The object was replaced before its properties were read, which are no longer known.
+          key,
+          version: etag,
+          uploaded: remote.now(),
+          size,
+          etag,
+          checksums: {},
+          storageClass: properties.storageClass ?? "Standard",
+          http: {},
+          custom: {},
+          ssecKeyMd5: properties.ssecKeyMd5,
+        };
+  return encodeObject({ ...object, checksums: { ...object.checksums, ...checksums } });
 }
 
+interface Completion {
+  readonly key: string;
+  readonly upload: ServiceUpload;
+  readonly body: Uint8Array;
+  /** That follows from the parts; empty where the service has other entity tags. */
+  readonly etag: string;
+}
+
+/** Sends the completion. After a lost answer, the upload tells whether the completion was executed. */
+function completionOf(remote: RemoteContext, completion: Completion) {
+  let unknowns = 0;
+  return async (guard: Guard): Promise<WriteAnswer<string>> => {
+    const answer = await sendCompletion(remote, completion, guard).catch(unknownOutcome);
+    if (answer instanceof RemoteError) {
+      if (++unknowns > unknownsMax) throw uncertain("stored", answer);
+    } else if (answer !== "guarded" && answer !== "gone") return answer;
+    else if (unknowns === 0) {
+      if (answer === "gone") throw new StoreError(10024);
+      return answer;
+    }
+    const { key, upload, etag } = completion;
+    try {
+      if (await isInProgress(remote, upload)) return "guarded";
+      if ((await headObject(remote, key))?.etag === etag) return { written: etag };
+    } catch (error) {
+      throw error instanceof RemoteError ? uncertain("stored", error) : error;
+    }
+    throw replaced("stored");
+  };
+}
+
+/** Codes of a guard that does not hold; `NoSuchKey`: with `If-Match`, without an object that could match. */
+const guardedCodes = new Set(["PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"]);
+/** Errors after which the same request can succeed. */
+const transientCodes = new Set([
+  "InternalError",
+  "RequestTimeout",
+  "ServiceUnavailable",
+  "SlowDown",
+]);
+
+/** @returns `gone` for an upload that does not exist */
 async function sendCompletion(
-  remote: RemoteContext,
+  { connection, features }: RemoteContext,
   { key, upload, body, etag }: Completion,
   guard: Guard,
 ): Promise<WriteAnswer<string> | "gone"> {
-  const answer = await remote.connection.send({
-    method: "POST",
-    key: upload.key,
-    query: [["uploadId", upload.serviceId]],
-    headers: {
-      "content-type": "application/xml",
-      ...requiredGuardHeaders(guard, remote.features),
-    },
-    body,
-  });
+  const guarding = features.conditionalComplete ? requiredGuardHeaders(guard, features) : {};
   const action = `complete the upload of "${key}"`;
-  const text = await readExpected(answer, [200, 404, 409, 412], action);
-  if (answer.status === 200) return writtenIn(parseDocument(text), { etag, action });
-  if (answer.status !== 404) return "guarded";
-  return outcomeOf(readErrorDocument(text)?.code ?? "NoSuchUpload") ?? "gone";
+  const answer = await connection.exchange(
+    {
+      method: "POST",
+      key: upload.key,
+      query: [["uploadId", upload.serviceId]],
+      headers: { "content-type": "application/xml", ...guarding },
+      body,
+    },
+    action,
+    [200, 404, 409, 412],
+  );
+  const { status } = answer;
+  const document = parseDocument(answer.text);
+  if (status === 200 && document?.name === "CompleteMultipartUploadResult") {
+    return { written: unquoted(childText(document, "ETag") ?? etag) };
+  }
+  // A service sends status 200 before it joins the parts: the error is in the document.
+  const error = errorIn(document);
+  if (status === 409 || status === 412 || guardedCodes.has(error?.code ?? "")) return "guarded";
+  if (status === 404 || error?.code === "NoSuchUpload") return "gone";
+  if (error !== null && !transientCodes.has(error.code)) throw refusalOf(error, action);
+  const reason = error?.code ?? "an answer that broke off";
+  throw new RemoteError("unknown", `Cannot ${action}: the S3 service answered with ${reason}.`);
 }
 
 async function isInProgress(remote: RemoteContext, upload: ServiceUpload): Promise<boolean> {
@@ -375,18 +385,8 @@ async function isInProgress(remote: RemoteContext, upload: ServiceUpload): Promi
     return true;
   } catch (error) {
     if (error instanceof StoreError) return false;
-    throw error instanceof RemoteError ? uncertain("stored", error) : error;
+    throw error;
   }
-}
-
-/** The object, if it is that of the upload. */
-async function completedObject(
-  remote: RemoteContext,
-  key: string,
-  etag: string,
-): Promise<NewObject | null> {
-  const object = await headObject(remote, key);
-  return object?.etag === etag ? object : null;
 }
 
 /** The document that completes an upload. */
@@ -404,44 +404,6 @@ function completionDocument(parts: readonly ListedPart[], hasChecksums: boolean)
 /** Empty for parts whose entity tags are not MD5s: some services encrypt. */
 function expectedEtag(parts: readonly ListedPart[]): string {
   return parts.every(({ etag }) => /^[0-9a-f]{32}$/.test(etag)) ? multipartEtag(parts) : "";
-}
-
-/** Errors after which the same request can succeed. */
-const transientCodes = new Set([
-  "InternalError",
-  "RequestTimeout",
-  "ServiceUnavailable",
-  "SlowDown",
-]);
-
-/**
- * The outcome in the document of an answer with status 200, which a service sends before it joins the parts.
- *
- * @throws RemoteError
- */
-function writtenIn(
-  document: XmlElement | null,
-  { etag, action }: { readonly etag: string; readonly action: string },
-): WriteAnswer<string> | "gone" {
-  const error = errorIn(document);
-  if (document?.name === "CompleteMultipartUploadResult") {
-    return { written: unquoted(childText(document, "ETag") ?? etag) };
-  }
-  if (error === null || transientCodes.has(error.code)) {
-    const reason = error?.code ?? "an answer that broke off";
-    throw new RemoteError("unknown", `Cannot ${action}: the S3 service answered with ${reason}.`);
-  }
-  const outcome = outcomeOf(error.code);
-  if (outcome === null) throw refusalOf(error, action);
-  return outcome;
-}
-
-/** What the code of an error says about the upload; `null`: the request is refused. */
-function outcomeOf(code: string): "guarded" | "gone" | null {
-  if (code === "PreconditionFailed" || code === "ConditionalRequestConflict") return "guarded";
-  // With `If-Match`, and without an object that could match.
-  if (code === "NoSuchKey") return "guarded";
-  return code === "NoSuchUpload" ? "gone" : null;
 }
 
 /**

@@ -35,7 +35,7 @@ import { serviceKey, type RemoteContext, type Spool } from "./remote-context.ts"
 import { encodeObject, etagOf, packHeaders } from "./remote-object.ts";
 import type { RemoteFeatures } from "./remote-options.ts";
 import { headObject } from "./remote-reads.ts";
-import { readDocument, readExpected, readText } from "./s3-answer.ts";
+import { requireDocument } from "./s3-answer.ts";
 import type { S3Request } from "./s3-connection.ts";
 import { RemoteError } from "./s3-transport.ts";
 
@@ -69,21 +69,14 @@ export async function putObject(
   const body = requestBody(content, remote.spool);
   const send = async (guard: Guard): Promise<WriteAnswer<string>> => {
     const guarding = guardHeaders(guard, features);
-    const answer = await remote.connection.send({
-      method: "PUT",
-      key: named,
-      headers: { ...headers, ...guarding },
-      body,
-    });
-    const { status } = answer;
-    if (status === 200 || status === 201 || status === 204) {
-      await readText(answer);
-      return { written: etagOf(answer.headers) };
-    }
     // Some services answer 404 when there is no object that could match.
     const guarded = "if-match" in guarding ? [404, 409, 412] : [409, 412];
-    await readExpected(answer, guarded, `store "${key}"`);
-    return "guarded";
+    const answer = await remote.connection.exchange(
+      { method: "PUT", key: named, headers: { ...headers, ...guarding }, body },
+      `store "${key}"`,
+      [200, 201, 204, ...guarded],
+    );
+    return answer.status < 300 ? { written: etagOf(answer.headers) } : "guarded";
   };
   const written = await guardedWrite({
     effect: "stored",
@@ -135,10 +128,12 @@ async function deleteOne(
   const named = serviceKey(remote, key);
   const send = async (guard: Guard, isRepeatable = false): Promise<WriteAnswer<true>> => {
     const headers = requiredGuardHeaders(guard, remote.features);
-    const request = { method: "DELETE", key: named, headers, isRepeatable } as const;
-    const answer = await remote.connection.send(request);
-    await readExpected(answer, [200, 204, 404, 409, 412], `delete "${key}"`);
-    return answer.status === 409 || answer.status === 412 ? "guarded" : { written: true };
+    const { status } = await remote.connection.exchange(
+      { method: "DELETE", key: named, headers, isRepeatable },
+      `delete "${key}"`,
+      [200, 204, 404, 409, 412],
+    );
+    return status === 409 || status === 412 ? "guarded" : { written: true };
   };
   if (!remote.features.conditionalDelete) {
     if (condition !== undefined) {
@@ -167,14 +162,17 @@ async function deleteMany(remote: RemoteContext, keys: readonly string[]): Promi
   if (keys.length === 0) return;
   const document = writeXml("Delete", { Object: keys.map((key) => ({ Key: key })), Quiet: true });
   const body = new TextEncoder().encode(document);
-  const answer = await remote.connection.send({
-    method: "POST",
-    query: [["delete", ""]],
-    headers: { "content-type": "application/xml", "content-md5": hexToBase64(md5(body)) },
-    body,
-    isRepeatable: true,
-  });
-  const errors = childrenOf(await readDocument(answer, "delete objects"), "Error").filter(
+  const { text } = await remote.connection.exchange(
+    {
+      method: "POST",
+      query: [["delete", ""]],
+      headers: { "content-type": "application/xml", "content-md5": hexToBase64(md5(body)) },
+      body,
+      isRepeatable: true,
+    },
+    "delete objects",
+  );
+  const errors = childrenOf(requireDocument(text), "Error").filter(
     (each) => childText(each, "Code") !== "NoSuchKey",
   );
   const [error] = errors;
@@ -214,7 +212,7 @@ export interface GuardedWrite<Seen extends SeenObject, Written> {
 type Effect = "stored" | "deleted";
 
 /** Other writers are faster so often only if very many write to one key. */
-export const conflictsMax = 64;
+const conflictsMax = 64;
 /** Each of these is an exchange that failed after the retries of the connection. */
 export const unknownsMax = 3;
 
@@ -242,7 +240,8 @@ export async function guardedWrite<Seen extends SeenObject, Written>(
     });
     const result = operation.resultIn(seen);
     if (result !== null) return result;
-    if (unknowns > 0 && !isSame(guard, guardOf(seen))) throw replaced(effect);
+    if (unknowns > 0 && JSON.stringify(guard) !== JSON.stringify(guardOf(seen)))
+      throw replaced(effect);
     if (unknowns === 0 && !operation.holds(seen)) return null;
     guard = guardOf(seen);
   }
@@ -271,7 +270,7 @@ export function guardOfCondition(
   return isTag ? { etag: pattern.value } : null;
 }
 
-export function guardOf(seen: SeenObject | null): Guard {
+function guardOf(seen: SeenObject | null): Guard {
   return seen === null ? "absent" : { etag: seen.etag };
 }
 
@@ -298,12 +297,6 @@ export function requiredGuardHeaders(
 export function unknownOutcome(error: unknown): RemoteError {
   if (error instanceof RemoteError && error.failure === "unknown") return error;
   throw error;
-}
-
-function isSame(left: Guard, right: Guard): boolean {
-  const tag = (guard: Guard): string | null =>
-    guard === null || guard === "absent" ? guard : `"${guard.etag}"`;
-  return tag(left) === tag(right);
 }
 
 export function uncertain(effect: Effect, error: RemoteError): StoreError {

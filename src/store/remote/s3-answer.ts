@@ -3,11 +3,14 @@ import { childText, readXml, type XmlElement } from "../../http/xml.ts";
 import { StoreError, storeErrorTable, type StoreErrorCode } from "../core/errors.ts";
 import { RemoteError, type S3Answer } from "./s3-transport.ts";
 
+/** An answer that decides a request. */
+export interface S3Result extends S3Answer {
+  /** The document of a refusal; `null` for HEAD, whose answers have no body. */
+  readonly error: ErrorDocument | null;
+}
+
 /** The largest answers are pages of 1,000 keys. */
 const documentBytesMax = 16 * 1024 * 1024;
-/** A shorter body is read to its end, so that the connection can carry the next request. */
-const drainedBytesMax = 64 * 1024;
-const readBytes = 64 * 1024;
 
 export interface ErrorDocument {
   /** `NoSuchBucket` */
@@ -41,6 +44,11 @@ export function readErrorDocument(text: string): ErrorDocument | null {
   return errorIn(parseDocument(text));
 }
 
+/** `NoSuchKey: The key does not exist`, without a full stop. */
+export function saidBy({ code, message }: Pick<ErrorDocument, "code" | "message">): string {
+  return message === "" ? code : `${code}: ${message.replace(/\.$/, "")}`;
+}
+
 /**
  * The text of an answer with one of the statuses that a rule of the operation expects.
  *
@@ -48,49 +56,43 @@ export function readErrorDocument(text: string): ErrorDocument | null {
  * @throws StoreError or RemoteError for another status
  */
 export async function readExpected(
-  answer: S3Answer,
+  answer: S3Result,
   statuses: readonly number[],
   action: string,
 ): Promise<string> {
   const text = await readText(answer);
   if (statuses.includes(answer.status)) return text;
-  const error = readErrorDocument(text);
-  throw refusalOf(error ?? { code: `status ${answer.status}`, message: "" }, action);
+  throw refusalOf(answer.error ?? { code: `status ${answer.status}`, message: "" }, action);
+}
+
+/** @throws RemoteError for a text that is no document */
+export function requireDocument(text: string): XmlElement {
+  const document = parseDocument(text);
+  if (document !== null) return document;
+  throw new RemoteError(
+    "unknown",
+    "Cannot read an answer of the S3 service: the document is not XML.",
+  );
 }
 
 /**
- * The document of an answer with status 200.
+ * Reads a body to its end, so that the connection can be used again.
  *
- * @throws as `readExpected()`; RemoteError for a text that is no document
+ * @param bytesMax the rest of a longer body is cancelled
  */
-export async function readDocument(answer: S3Answer, action: string): Promise<XmlElement> {
-  const document = parseDocument(await readExpected(answer, [200], action));
-  if (document === null) throw unreadable("is not XML");
-  return document;
-}
-
-/** Reads a body to its end, so that the connection can be used again. */
-export async function readText({ body }: S3Answer): Promise<string> {
-  if (body === null) return "";
+export async function readText(
+  { body }: Pick<S3Answer, "body">,
+  bytesMax = documentBytesMax,
+): Promise<string> {
   const decoder = new TextDecoder();
-  const reader = body.getReader();
   let text = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    text += decoder.decode(value, { stream: true });
-    if (text.length > documentBytesMax) {
-      await reader.cancel();
-      throw unreadable("is too large");
-    }
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    bytes += chunk.byteLength;
+    if (bytes >= bytesMax) break;
   }
-}
-
-function unreadable(problem: string): RemoteError {
-  return new RemoteError(
-    "unknown",
-    `Cannot read an answer of the S3 service: the document ${problem}.`,
-  );
+  return text + decoder.decode();
 }
 
 /** @throws RemoteError */
@@ -107,6 +109,11 @@ export function contentLengthOf({ headers }: S3Answer): number {
 export function textDecoderOf(document: XmlElement): (text: string) => string {
   const isEncoded = childText(document, "EncodingType")?.toLowerCase() === "url";
   return (text) => (isEncoded ? decodeURIComponent(text.replaceAll("+", " ")) : text);
+}
+
+/** Whether a listing goes on after its last item. */
+export function isTruncated(document: XmlElement): boolean {
+  return childText(document, "IsTruncated")?.trim() === "true";
 }
 
 /** The codes of services that are codes of the store. */
@@ -133,7 +140,7 @@ export function refusalOf(
       `${storeErrorTable[10012].text} The S3 service allows less than a local bucket: shorten the metadata.`,
     );
   }
-  const reason = message === "" ? code : `${code}: ${message.replace(/\.$/, "")}`;
+  const reason = saidBy({ code, message });
   return new RemoteError("refused", `Cannot ${action}: the S3 service answered with ${reason}.`);
 }
 
@@ -145,82 +152,31 @@ interface BodyGuard {
   readonly end: () => void;
 }
 
-/**
- * A body that fails when it is shorter or longer than its `Content-Length`, or when nothing arrives for
- * some time while the caller waits.
- */
-export function guardedBody({ headers, body }: S3Answer, guard: BodyGuard): S3Answer["body"] {
+/** A body that fails when it breaks off, or when nothing arrives for some time while the caller waits. */
+export function guardedBody({ body }: S3Answer, guard: BodyGuard): S3Answer["body"] {
   if (body === null) return null;
-  const lengthText = headers.get("content-length");
-  const length = lengthText === null ? null : Number(lengthText);
   // The body stays unlocked until it is read here: the caller may read it in another way.
-  let opened: ChunkReader | undefined;
-  const reader = (): ChunkReader => (opened ??= openReader(body));
-  let received = 0;
-  const next = async (): Promise<Uint8Array<ArrayBuffer> | null> => {
-    const wanted = length === null ? readBytes : length - received;
-    const chunk = await withinIdleTime(reader().read(wanted), guard);
-    received += chunk?.byteLength ?? 0;
-    if (length === null) return chunk;
-    if (chunk === null && received < length) {
-      throw guard.failure(`the content ended after ${received} of ${length} bytes`);
-    }
-    if (received > length) throw guard.failure(`the content has more than ${length} bytes`);
-    return chunk;
-  };
-  return new ReadableStream({
-    type: "bytes",
-    async pull(controller) {
-      try {
-        const chunk = await next();
-        if (chunk !== null) controller.enqueue(chunk);
-        // The end of the content is known, but the connection is free only after its end was read.
-        if (chunk === null || (received === length && (await next()) === null)) {
-          controller.close();
-          controller.byobRequest?.respond(0);
+  let opened: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const reader = () => (opened ??= body.getReader());
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await withinIdleTime(reader().read(), guard);
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          guard.end();
+          throw error;
         }
-      } catch (error) {
+      },
+      async cancel(reason) {
+        await reader().cancel(reason);
         guard.end();
-        throw error;
-      }
-    },
-    async cancel(reason) {
-      await reader().cancel(reason);
-      guard.end();
-    },
-  });
-}
-
-interface ChunkReader {
-  /** @returns `null` at the end */
-  read(bytes: number): Promise<Uint8Array<ArrayBuffer> | null>;
-  cancel(reason: unknown): Promise<void>;
-}
-
-/** The streams of workerd return small chunks, unless the reader brings the memory. */
-function openReader(body: ReadableStream<Uint8Array>): ChunkReader {
-  try {
-    const reader = body.getReader({ mode: "byob" });
-    return {
-      async read(bytes) {
-        const size = Math.min(Math.max(bytes, 1), readBytes);
-        const { value, done } = await reader.read(new Uint8Array(size));
-        return done ? null : value;
       },
-      cancel: (reason) => reader.cancel(reason),
-    };
-  } catch {
-    const reader = body.getReader();
-    return {
-      async read() {
-        const { value, done } = await reader.read();
-        // A byte stream takes the memory of a chunk, which may belong to other chunks too. `slice` of Node's
-        // buffers does not copy.
-        return done ? null : new Uint8Array(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    };
-  }
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 async function withinIdleTime<Value>(
@@ -241,32 +197,4 @@ async function withinIdleTime<Value>(
     clearTimeout(timer);
     read.catch(() => {});
   }
-}
-
-/** Gives up a body that the caller does not want. Never fails. */
-export async function discardBody({ headers, body }: S3Answer): Promise<void> {
-  if (body === null) return;
-  const length = headers.get("content-length");
-  try {
-    if (length === null || Number(length) > drainedBytesMax) await body.cancel();
-    else await body.pipeTo(new WritableStream());
-  } catch {
-    // The answer was complete without its body.
-  }
-}
-
-/** The first bytes of a body as text. The rest is cancelled. */
-export async function readStart(body: S3Answer["body"], bytesMax: number): Promise<string> {
-  if (body === null) return "";
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let bytes = 0; bytes < bytesMax;) {
-    const { value, done } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    text += decoder.decode(value, { stream: true });
-  }
-  await reader.cancel();
-  return text;
 }

@@ -9,6 +9,7 @@
  * A request is sent again after an exponential backoff with full jitter, so that clients that failed at the
  * same time do not come back at the same time.
  */
+import { RequestSigner } from "../../http/signature.ts";
 import { canonicalQuery, encodeComponent } from "../../http/uri.ts";
 import type { RemoteCredentials, RemotePlace } from "./remote-options.ts";
 import {
@@ -19,13 +20,12 @@ import {
   transportSentence,
   type Refusal,
 } from "./remote-sentences.ts";
-import { RequestSigner } from "../../http/signature.ts";
 import {
-  discardBody,
   guardedBody,
   readErrorDocument,
-  readStart,
-  type ErrorDocument,
+  readExpected,
+  readText,
+  type S3Result,
 } from "./s3-answer.ts";
 import {
   RemoteError,
@@ -42,12 +42,21 @@ const attemptsMax = 5;
 const retryMillisecondsMax = 20_000;
 const firstDelayMilliseconds = 100;
 const delayMillisecondsMax = 5_000;
+/** The services send an answer to a completed upload after they have joined its parts. */
+const joinMilliseconds = 120_000;
+/** An upload may take as long as a line of this speed needs. */
+const uploadBytesPerMillisecond = 128;
+/** The longest time of a timer. */
+const timerMillisecondsMax = 2 ** 31 - 1;
+const errorDocumentBytesMax = 64 * 1024;
+
+export type S3Query = readonly (readonly [name: string, value: string])[];
 
 export interface S3Request {
   readonly method: S3Message["method"];
   /** The key in the service's bucket, with the prefix. Absent: the bucket itself. */
   readonly key?: string;
-  readonly query?: readonly (readonly [name: string, value: string])[];
+  readonly query?: S3Query;
   readonly headers?: Readonly<Record<string, string>>;
   /** A function opens content that is not in memory, once for each attempt. */
   readonly body?: Uint8Array | (() => Promise<SizedStream>);
@@ -59,43 +68,25 @@ export interface S3Request {
   readonly isRepeatable?: boolean;
 }
 
-/** An answer that decides a request. */
-export interface S3Result extends S3Answer {
-  /** The document of a refusal; `null` for HEAD, whose answers have no body. */
-  readonly error: ErrorDocument | null;
-}
-
-export interface S3ConnectionOptions extends Partial<RetryTools> {
+/** What tests replace. */
+const defaults = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep: (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => setTimeout(resolve, milliseconds)),
   /** For the connection and the head of an answer. */
-  readonly answerMilliseconds?: number;
+  answerMilliseconds: 30_000,
   /** How long the body of an answer may pause while the caller waits for it. */
-  readonly idleMilliseconds?: number;
-}
+  idleMilliseconds: 60_000,
+};
 
-/** The services send an answer to a completed upload after they have joined its parts. */
-const joinMilliseconds = 120_000;
-/** An upload may take as long as a line of this speed needs. */
-const uploadBytesPerMillisecond = 128;
-/** The longest time of a timer. */
-const timerMillisecondsMax = 2 ** 31 - 1;
-const errorDocumentBytesMax = 64 * 1024;
-
-/** A request that has no result. */
-interface FailedAttempt {
-  readonly error: RemoteError;
-  /** Whether another attempt can succeed. */
-  readonly isTransient: boolean;
-  readonly askedMilliseconds: number | null;
-}
+export type S3ConnectionOptions = Partial<typeof defaults>;
 
 export class S3Connection {
   readonly place: RemotePlace;
   readonly #transport: S3Transport;
   readonly #signer: RequestSigner;
-  readonly #tools: RetryTools;
-  readonly #answerMilliseconds: number;
-  readonly #idleMilliseconds: number;
-  readonly #host: string;
+  readonly #options: typeof defaults;
   /** Whether the service verifies a path with slashes where the request has `%2F` (see above). */
   #signsSlashes = true;
 
@@ -108,10 +99,22 @@ export class S3Connection {
     this.place = place;
     this.#transport = transport;
     this.#signer = new RequestSigner(credentials, place.region);
-    this.#tools = { ...systemTools, ...options };
-    this.#answerMilliseconds = options.answerMilliseconds ?? 30_000;
-    this.#idleMilliseconds = options.idleMilliseconds ?? 60_000;
-    this.#host = new URL(place.endpoint).host;
+    this.#options = { ...defaults, ...options };
+  }
+
+  /**
+   * `send()`, for an answer that is a text, with one of the statuses that the caller expects.
+   *
+   * @param action what the service is asked for, for the sentence of a refusal
+   * @throws StoreError or RemoteError for another status; as `send()`
+   */
+  async exchange(
+    request: S3Request,
+    action: string,
+    statuses: readonly number[] = [200],
+  ): Promise<S3Result & { readonly text: string }> {
+    const answer = await this.send(request);
+    return { ...answer, text: await readExpected(answer, statuses, action) };
   }
 
   /**
@@ -121,68 +124,119 @@ export class S3Connection {
    * @throws RemoteError; the error of the content, when the content cannot be read
    */
   async send(request: S3Request): Promise<S3Result> {
-    const { now, random, sleep } = this.#tools;
-    const isRepeatable =
-      request.isRepeatable ?? (request.method === "GET" || request.method === "HEAD");
+    const { now, random, sleep } = this.#options;
+    const { method, isRepeatable = method === "GET" || method === "HEAD" } = request;
     const started = now();
     let isUnknown = false;
     for (let failed = 1; ; failed++) {
-      const outcome = await this.#attempt(request);
-      if (!("isTransient" in outcome)) return outcome;
-      const { error, isTransient, askedMilliseconds } = outcome;
-      isUnknown ||= error.failure === "unknown";
-      const mayRepeat = isTransient && (isRepeatable || error.failure === "unreachable");
-      const elapsedMilliseconds = now() - started;
-      const delay = mayRepeat
-        ? retryDelay({ failed, elapsedMilliseconds, askedMilliseconds, random: random() })
-        : null;
-      if (delay === null) {
-        // An earlier attempt may have been executed.
-        if (!isUnknown || error.failure === "unknown") throw error;
-        throw new RemoteError("unknown", error.message, { status: error.status, cause: error });
+      try {
+        return await this.#attempt(request);
+      } catch (error) {
+        if (!(error instanceof RemoteError)) throw error;
+        const { failure, message, status, retry } = error;
+        isUnknown ||= failure === "unknown";
+        const mayRepeat = isRepeatable || failure === "unreachable";
+        const delay =
+          retry !== null && mayRepeat
+            ? retryDelay({
+                failed,
+                elapsedMilliseconds: now() - started,
+                askedMilliseconds: retry.askedMilliseconds,
+                random: random(),
+              })
+            : null;
+        if (delay === null) {
+          // An earlier attempt may have been executed.
+          if (!isUnknown || failure === "unknown") throw error;
+          throw new RemoteError("unknown", message, { status, cause: error });
+        }
+        await sleep(delay);
       }
-      await sleep(delay);
     }
   }
 
-  async #attempt(request: S3Request): Promise<S3Result | FailedAttempt> {
-    const path = requestPath(this.place.bucketName, request.key);
-    const outcome = await this.#exchange(request);
-    const isDenied = "isTransient" in outcome && outcome.error.status === 403;
-    if (!isDenied || path.sent === path.decoded) return outcome;
-    // The service may verify the other form of the path.
-    this.#signsSlashes = !this.#signsSlashes;
-    const second = await this.#exchange(request);
-    if ("isTransient" in second) this.#signsSlashes = !this.#signsSlashes;
-    return second;
+  async #attempt(request: S3Request): Promise<S3Result> {
+    try {
+      return await this.#sendOnce(request);
+    } catch (error) {
+      const path = requestPath(this.place.bucketName, request.key);
+      const isDenied = error instanceof RemoteError && error.status === 403;
+      if (!isDenied || path.sent === path.decoded) throw error;
+      // The service may verify the other form of the path.
+      this.#signsSlashes = !this.#signsSlashes;
+      return this.#sendOnce(request).catch((second: unknown) => {
+        this.#signsSlashes = !this.#signsSlashes;
+        throw second;
+      });
+    }
   }
 
-  async #exchange(request: S3Request): Promise<S3Result | FailedAttempt> {
-    const abort = new AbortController();
+  async #sendOnce(request: S3Request): Promise<S3Result> {
     const body = typeof request.body === "function" ? await request.body() : request.body;
-    const milliseconds = this.#patience(request, body);
+    const answer = await this.#transmit(request, body);
+    const { status, headers } = answer;
+    if (status < 300 || status === 304) return { ...answer, error: null };
+    const text = await readText(answer, errorDocumentBytesMax).catch(() => "");
+    const document = readErrorDocument(text);
+    const now = this.#options.now();
+    const isForeign = document === null && text.trim() !== "";
+    const refusal: Refusal = { status, headers, document, isForeign, now };
+    const verdict = verdictOf(refusal);
+    if (verdict === "result") {
+      const read = answer.body === null ? null : new Response(text).body;
+      return { status, headers, body: read, error: document };
+    }
+    if (verdict === "refused") {
+      const explained = request.method === "HEAD" ? await this.#explain(request, refusal) : refusal;
+      throw new RemoteError("refused", refusalSentence(this.place, explained), { status });
+    }
+    const askedMilliseconds = retryAfterMilliseconds(headers.get("retry-after"), now);
+    throw new RemoteError(verdict, failureSentence(this.place, refusal), {
+      status,
+      retry: { askedMilliseconds },
+    });
+  }
+
+  /** @throws RemoteError when no answer arrives */
+  async #transmit(
+    request: S3Request,
+    body: Uint8Array | SizedStream | undefined,
+  ): Promise<S3Answer> {
+    const { answerMilliseconds, idleMilliseconds } = this.#options;
+    const { place } = this;
+    const upload = (body?.length ?? 0) / uploadBytesPerMillisecond;
+    const join = request.method === "POST" ? joinMilliseconds : 0;
+    const milliseconds = Math.min(
+      Math.max(join, answerMilliseconds) + upload,
+      timerMillisecondsMax,
+    );
+    const abort = new AbortController();
     let isSilent = false;
     const timer = setTimeout(() => {
       isSilent = true;
       abort.abort();
     }, milliseconds);
-    let answer: S3Answer;
     try {
-      answer = await this.#transport(await this.#messageOf(request, body, abort.signal));
+      const answer = await this.#transport(await this.#messageOf(request, body, abort.signal));
+      const failure = (reason: string, cause?: unknown): RemoteError => {
+        const sentence = `${nameOf(place)} sent an incomplete answer: ${reason}. Try again.`;
+        return new RemoteError("unknown", sentence, { cause });
+      };
+      const end = (): void => abort.abort();
+      return { ...answer, body: guardedBody(answer, { idleMilliseconds, failure, end }) };
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      return this.#lost(error, isSilent ? milliseconds : null);
+      const { failure, message } = error;
+      const sentence = isSilent
+        ? silenceSentence(place, milliseconds)
+        : transportSentence(place, failure, message);
+      throw new RemoteError(failure === "lost" ? "unknown" : "unreachable", sentence, {
+        cause: error,
+        retry: failure === "certificate" ? null : { askedMilliseconds: null },
+      });
     } finally {
       clearTimeout(timer);
     }
-    return this.#judge(request, this.#guarded(answer, abort));
-  }
-
-  /** How long the head of an answer may take. */
-  #patience({ method }: S3Request, body: Uint8Array | SizedStream | undefined): number {
-    const first = method === "POST" ? joinMilliseconds : 0;
-    const upload = (body?.length ?? 0) / uploadBytesPerMillisecond;
-    return Math.min(Math.max(first, this.#answerMilliseconds) + upload, timerMillisecondsMax);
   }
 
   async #messageOf(
@@ -190,108 +244,32 @@ export class S3Connection {
     body: Uint8Array | SizedStream | undefined,
     signal: AbortSignal,
   ): Promise<S3Message> {
-    const path = requestPath(this.place.bucketName, key);
+    const { bucketName, endpoint: origin } = this.place;
+    const path = requestPath(bucketName, key);
     const queryText = canonicalQuery(query);
     const signed = await this.#signer.sign(
       {
         method,
-        host: this.#host,
+        host: new URL(origin).host,
         path: this.#signsSlashes ? path.decoded : path.sent,
         query: queryText,
         headers,
       },
-      this.#tools.now(),
+      this.#options.now(),
     );
-    return {
-      method,
-      origin: this.place.endpoint,
-      target: queryText === "" ? path.sent : `${path.sent}?${queryText}`,
-      headers: signed,
-      ...(body === undefined ? {} : { body }),
-      signal,
-    };
-  }
-
-  #guarded(answer: S3Answer, abort: AbortController): S3Answer {
-    const body = guardedBody(answer, {
-      idleMilliseconds: this.#idleMilliseconds,
-      failure: (reason, cause) =>
-        new RemoteError(
-          "unknown",
-          `${nameOf(this.place)} sent an incomplete answer: ${reason}. Try again.`,
-          { cause },
-        ),
-      end: () => abort.abort(),
-    });
-    return { ...answer, body };
-  }
-
-  #lost(error: TransportError, silentMilliseconds: number | null): FailedAttempt {
-    const { failure, message } = error;
-    const sentence =
-      silentMilliseconds === null
-        ? transportSentence(this.place, failure, message)
-        : silenceSentence(this.place, silentMilliseconds);
-    return {
-      error: new RemoteError(failure === "lost" ? "unknown" : "unreachable", sentence, {
-        cause: error,
-      }),
-      isTransient: failure !== "certificate",
-      askedMilliseconds: null,
-    };
-  }
-
-  async #judge(request: S3Request, answer: S3Answer): Promise<S3Result | FailedAttempt> {
-    if (answer.status < 300 || answer.status === 304) return { ...answer, error: null };
-    const text = await readStart(answer.body, errorDocumentBytesMax).catch(() => "");
-    const document = readErrorDocument(text);
-    const refusal: Refusal = {
-      status: answer.status,
-      headers: answer.headers,
-      document,
-      isForeign: document === null && text.trim() !== "",
-      now: this.#tools.now(),
-    };
-    const verdict = verdictOf(refusal);
-    if (verdict === "result") {
-      const body = answer.body === null ? null : new Response(text).body;
-      return { status: answer.status, headers: answer.headers, body, error: document };
-    }
-    if (verdict === "refused") {
-      const explained = request.method === "HEAD" ? await this.#explain(request, refusal) : refusal;
-      const sentence = refusalSentence(this.place, explained);
-      const error = new RemoteError("refused", sentence, { status: answer.status });
-      return { error, isTransient: false, askedMilliseconds: null };
-    }
-    return {
-      error: new RemoteError(verdict, failureSentence(this.place, refusal), {
-        status: answer.status,
-      }),
-      isTransient: true,
-      askedMilliseconds: retryAfterMilliseconds(
-        answer.headers.get("retry-after"),
-        this.#tools.now(),
-      ),
-    };
+    const target = queryText === "" ? path.sent : `${path.sent}?${queryText}`;
+    return { method, origin, target, headers: signed, body, signal };
   }
 
   /** The answer to HEAD has no document: GET tells why the service refuses. */
   async #explain(request: S3Request, refusal: Refusal): Promise<Refusal> {
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), this.#answerMilliseconds);
     try {
-      const message = await this.#messageOf({ ...request, method: "GET" }, undefined, abort.signal);
-      const answer = this.#guarded(await this.#transport(message), abort);
-      if (answer.status < 300) {
-        await discardBody(answer);
-        return refusal;
-      }
-      const text = await readStart(answer.body, errorDocumentBytesMax);
+      const answer = await this.#transmit({ ...request, method: "GET" }, undefined);
+      const text = await readText(answer, errorDocumentBytesMax);
+      if (answer.status < 300) return refusal;
       return { ...refusal, headers: answer.headers, document: readErrorDocument(text) };
     } catch {
       return refusal;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }
@@ -313,21 +291,6 @@ export function requestPath(
   return { sent: hasDots ? `${bucket}/${segments.join("%2F")}` : decoded, decoded };
 }
 
-/** What tests replace. */
-interface RetryTools {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** From 0 to less than 1. */
-  readonly random: () => number;
-  readonly sleep: (milliseconds: number) => Promise<void>;
-}
-
-const systemTools: RetryTools = {
-  now: () => Date.now(),
-  random: () => Math.random(),
-  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-};
-
 export interface Attempt {
   /** How many attempts have failed. */
   readonly failed: number;
@@ -335,6 +298,7 @@ export interface Attempt {
   readonly elapsedMilliseconds: number;
   /** What the service asked for (`retryAfterMilliseconds`). */
   readonly askedMilliseconds: number | null;
+  /** From 0 to less than 1. */
   readonly random: number;
 }
 

@@ -70,14 +70,21 @@ export class RemoteError extends Error {
   readonly failure: RemoteFailure;
   /** Of the answer; `null` when no answer came. */
   readonly status: number | null;
+  /** `null`: another attempt cannot succeed. */
+  readonly retry: { /** By the service. */ readonly askedMilliseconds: number | null } | null;
 
   constructor(
     failure: RemoteFailure,
     message: string,
-    { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {},
+    {
+      status = null,
+      retry = null,
+      cause,
+    }: Partial<Pick<RemoteError, "status" | "retry" | "cause">> = {},
   ) {
     super(message, { cause });
     this.failure = failure;
     this.status = status;
+    this.retry = retry;
   }
 }
