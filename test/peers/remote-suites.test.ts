@@ -19,8 +19,7 @@ import {
   waitForAnswers,
 } from "../faults/support/remote-faults.ts";
 import { SeededRandom } from "../faults/support/seed.ts";
-import { subjectOf } from "../store/conformance/environment.ts";
-import { storeBucketSuite } from "../store/conformance/suite/index.ts";
+import { bucketSuite } from "../store/conformance/suite/index.ts";
 import { deviationsOn } from "../store/remote.expectations.ts";
 import { nodeBindings } from "../store/support/node-bindings.ts";
 import { remoteModelSuites } from "../store/support/remote-model.ts";
@@ -36,12 +35,12 @@ describe.runIf(ceph !== null)("Ceph", () => {
   beforeAll(() => createBuckets(service));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  storeBucketSuite(
-    subjectOf(
-      { name: "remote, in Node", runtime: "node", deviations: deviationsOn("ceph") },
-      nodeBindings({ folder, service: provide }),
-    ),
-  );
+  bucketSuite({
+    name: "remote, in Node",
+    runtime: "node",
+    environment: nodeBindings({ folder, service: provide }),
+    deviations: deviationsOn("ceph"),
+  });
 
   it("passes the conformance suite in workerd", { timeout: 900_000 }, async () => {
     const root = fileURLToPath(new URL("../..", import.meta.url));

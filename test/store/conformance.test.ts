@@ -4,32 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Headers as MiniflareHeaders } from "miniflare";
 import { afterAll, describe, expect, it } from "vitest";
-import { subjectOf } from "./conformance/environment.ts";
+import { storeBucketSuite, transferSuite } from "./conformance/suite/index.ts";
 import { nodeBindings } from "./support/node-bindings.ts";
-import { getSuite } from "./conformance/suite/get.ts";
-import { storeBucketSuite } from "./conformance/suite/index.ts";
-import { objectSuite } from "./conformance/suite/object.ts";
-import { putSuite } from "./conformance/suite/put.ts";
-import { uploadPartSuite } from "./conformance/suite/upload-part.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-conformance-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 // With a folder, buckets in Node call the owner directly.
 const bindings = nodeBindings({ folder });
-storeBucketSuite(subjectOf({ name: "in Node", runtime: "node" }, bindings));
+storeBucketSuite({ name: "in Node", runtime: "node", environment: bindings });
 
 // Without a folder, the same class calls through Miniflare's proxy: values and answers cross over.
-describe("StoreBucket, in Node through Miniflare's proxy", () => {
-  const proxied = subjectOf(
-    { name: "in Node through Miniflare's proxy", runtime: "node" },
-    nodeBindings({}),
-  );
-  objectSuite(proxied);
-  getSuite(proxied);
-  putSuite(proxied);
-  uploadPartSuite(proxied);
-});
+const name = "in Node through Miniflare's proxy";
+transferSuite({ name, runtime: "node", environment: nodeBindings({}) });
 
 function miniflareHeaders(fields: Record<string, string>): Headers {
   return new MiniflareHeaders(fields) as unknown as Headers;

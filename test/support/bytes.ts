@@ -21,5 +21,5 @@ export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
 
 /** Whether both arrays hold the same bytes. vitest's comparison takes seconds for large arrays. */
 export function sameBytes(left: Uint8Array | undefined, right: Uint8Array): boolean {
-  return left !== undefined && Buffer.compare(left, right) === 0;
+  return left?.length === right.length && left.every((byte, index) => byte === right[index]);
 }

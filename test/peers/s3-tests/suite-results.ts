@@ -2,22 +2,20 @@
 
 interface Group {
   readonly reason: string;
+  /** Names of tests, in which `*` stands for any text. */
   readonly tests?: readonly string[];
+  /** Marks of the suite. */
   readonly marks?: readonly string[];
 }
 
 export interface Expectations {
-  /** Tests that do not run, by name (with or without parameters) or by the marks of the suite. */
+  /** Tests that do not run, by name (with or without parameters) or by mark. */
   readonly leftOut: readonly Group[];
   /** Tests that run and must fail. */
   readonly fails: readonly (Group & { readonly tests: readonly string[] })[];
 }
 
-export interface SuiteResults {
-  readonly passed: readonly string[];
-  readonly failed: readonly string[];
-  readonly skipped: readonly string[];
-}
+type SuiteResults = Readonly<Record<"passed" | "failed" | "skipped", readonly string[]>>;
 
 /** Reads the report that pytest writes in JUnit's format. */
 export function parseReport(xml: string): SuiteResults {
@@ -26,12 +24,8 @@ export function parseReport(xml: string): SuiteResults {
     /<testcase\b([^>]*?)(?:\/>|>([^]*?)<\/testcase>)/g,
   )) {
     const name = /\bname="([^"]*)"/.exec(attributes)?.[1] as string;
-    const kind = /<(?:failure|error)\b/.test(content)
-      ? "failed"
-      : /<skipped\b/.test(content)
-        ? "skipped"
-        : "passed";
-    results[kind].push(name);
+    const mark = /<(failure|error|skipped)\b/.exec(content)?.[1];
+    results[mark === undefined ? "passed" : mark === "skipped" ? "skipped" : "failed"].push(name);
   }
   return results;
 }
@@ -41,15 +35,20 @@ export function unexpectedResults(
   { passed, failed }: SuiteResults,
   { fails }: Expectations,
 ): string[] {
-  const expected = new Set(fails.flatMap(({ tests }) => tests));
-  const seen = new Set([...passed, ...failed]);
+  const expected = fails.flatMap(({ tests }) => tests);
+  const isExpected = (name: string): boolean => expected.some((test) => matches(name, test));
+  const ran = [...passed, ...failed];
   return [
-    ...failed.filter((name) => !expected.has(name)).map((name) => `${name} failed.`),
-    ...passed
-      .filter((name) => expected.has(name))
-      .map((name) => `${name} passed: remove it from expectations.json.`),
-    ...[...expected]
-      .filter((name) => !seen.has(name))
-      .map((name) => `${name} did not run: the suite has no such test, or it is left out.`),
+    ...failed.filter((name) => !isExpected(name)).map((name) => `${name} failed.`),
+    ...passed.filter(isExpected).map((name) => `${name} passed: remove it from expectations.json.`),
+    ...expected
+      .filter((test) => !ran.some((name) => matches(name, test)))
+      .map((test) => `${test} did not run: the suite has no such test, or it is left out.`),
   ];
+}
+
+/** @param test a name in which `*` stands for any text */
+function matches(name: string, test: string): boolean {
+  const pattern = test.replaceAll(/[[\]]/g, "\\$&").replaceAll("*", ".*");
+  return new RegExp(`^${pattern}$`).test(name);
 }

@@ -4,7 +4,7 @@ import { afterAll } from "vitest";
 import type { RemoteService } from "../../support/remote-bucket.ts";
 import { plugin } from "../../support/worker.ts";
 import { compatibilityDate, rawEnv } from "../conformance/bindings.ts";
-import type { ConformanceEnv } from "../conformance/environment.ts";
+import type { ConformanceEnv } from "../conformance/suite/subject.ts";
 
 export interface NodeBindingsOptions {
   /** Without a folder, calls go through Miniflare's proxy. */

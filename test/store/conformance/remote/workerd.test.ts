@@ -2,15 +2,12 @@
 import { env } from "cloudflare:workers";
 import { inject } from "vitest";
 import { deviationsOn } from "../../remote.expectations.ts";
-import type { ConformanceEnv } from "../environment.ts";
-import { subjectOf } from "../environment.ts";
 import { storeBucketSuite } from "../suite/index.ts";
+import type { ConformanceEnv } from "../suite/subject.ts";
 
-const { name } = inject("service");
-
-storeBucketSuite(
-  subjectOf(
-    { name: "remote, in workerd", runtime: "workerd", deviations: deviationsOn(name) },
-    async () => env as unknown as ConformanceEnv,
-  ),
-);
+storeBucketSuite({
+  name: "remote, in workerd",
+  runtime: "workerd",
+  environment: async () => env as unknown as ConformanceEnv,
+  deviations: deviationsOn(inject("service").name),
+});

@@ -5,7 +5,7 @@
  * from the implementation would accept any spelling mistake.
  */
 import { expect } from "vitest";
-import type { Subject } from "./subject.ts";
+import { runtime } from "./subject.ts";
 
 export interface Failure {
   error: string;
@@ -22,6 +22,20 @@ export async function failureOf(call: () => unknown): Promise<Failure | { resolv
     return { error: error.constructor.name, message: error.message };
   }
 }
+
+declare module "vitest" {
+  interface Matchers {
+    toFailWith(failure: Failure): Promise<void>;
+  }
+}
+
+expect.extend({
+  async toFailWith(call: () => unknown, expected: Failure) {
+    const actual = await failureOf(call);
+    const message = () => `Expected ${JSON.stringify(expected)}, not ${JSON.stringify(actual)}`;
+    return { pass: this.equals(actual, expected), message, actual, expected };
+  },
+});
 
 export type Action =
   | "head"
@@ -47,20 +61,20 @@ const texts = {
   100100: "Your proposed upload exceeds the maximum allowed object size.",
 } as const;
 
+export type ErrorCode = keyof typeof texts;
+
 /** An error of the store: an `Error` with the message `<action>: <text> (<code>)`. */
-export function storeError(action: Action, code: keyof typeof texts): Failure {
+export function storeError(action: Action, code: ErrorCode): Failure {
   return { error: "Error", message: `${action}: ${texts[code]} (${code})` };
 }
 
 /** Error 10037, whose message contains the given and the actual hash. */
-export function checksumError(algorithm: string, hashes: { given: string; actual: string }) {
-  return {
-    error: "Error",
-    message:
-      `put: The ${algorithm} checksum you specified did not match what we received.\n` +
-      `You provided a ${algorithm} checksum with value: ${hashes.given}\n` +
-      `Actual ${algorithm} was: ${hashes.actual} (10037)`,
-  };
+export function checksumError(name: string, { given, actual }: Record<"given" | "actual", string>) {
+  const message =
+    `put: The ${name} checksum you specified did not match what we received.\n` +
+    `You provided a ${name} checksum with value: ${given}\n` +
+    `Actual ${name} was: ${actual} (10037)`;
+  return { error: "Error", message };
 }
 
 export function plainError(message: string): Failure {
@@ -82,28 +96,41 @@ export const anyTypeError: Failure = { error: "TypeError", message: expect.any(S
  * An error of the platform's streams and bodies. The text is workerd's. Node's text differs, and
  * the store has no influence on it.
  */
-export function streamError(subject: Subject, message: string): Failure {
-  return subject.runtime === "workerd" ? typeError(message) : anyTypeError;
+export function streamError(message: string): Failure {
+  return runtime === "workerd" ? typeError(message) : anyTypeError;
 }
 
-/** The platform's text for a parameter of the wrong type. */
-export function parameterError(
-  method: string,
-  parameter: { index: number; type: string; on?: string },
-): Failure {
-  const { index, type, on = "StoreBucket" } = parameter;
+const ofUploads = new Set(["uploadPart", "complete", "abort"]);
+
+/** The platform's text for a parameter of the wrong type. `index` counts from 1. */
+export function parameterError(method: string, index: number, type: string): Failure {
+  const owner = ofUploads.has(method)
+    ? "StoreMultipartUpload"
+    : method === "writeHttpMetadata"
+      ? "StoreObject"
+      : "StoreBucket";
   return typeError(
-    `Failed to execute '${method}' on '${on}': parameter ${index} is not of type '${type}'.`,
+    `Failed to execute '${method}' on '${owner}': parameter ${index} is not of type '${type}'.`,
   );
 }
 
 /** The platform's text for a field of the wrong type. */
-export function fieldError(field: string, expected: { on: string; type: string }): Failure {
+export function fieldError(field: string, on: string, type: string): Failure {
   return typeError(
-    `Incorrect type for the '${field}' field on '${expected.on}': ` +
-      `the provided value is not of type '${expected.type}'.`,
+    `Incorrect type for the '${field}' field on '${on}': ` +
+      `the provided value is not of type '${type}'.`,
   );
 }
+
+export const notAString = typeError("Cannot convert a Symbol value to a string");
+export const notANumber = typeError("Cannot convert a Symbol value to a number");
+export const invalidDate = typeError(
+  "The value cannot be converted because it is not a valid Date.",
+);
+export const farDate = typeError("This API doesn't support dates after 2189.");
+export const notAnInteger32 = typeError(
+  "Value out of range. Must be between -2147483648 and 2147483647 (inclusive).",
+);
 
 /** The type of a value in the error texts of put() and uploadPart(). */
 export const valueTypes = "ReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";
