@@ -2,6 +2,7 @@
 import { encodeHex } from "../../src/base/hex.ts";
 import { parseIpv4 } from "../../src/dns/record/ip-address.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+import { queriesPath } from "../../src/dns/replication/listener-protocol.ts";
 import { acceptDnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import {
   describePage,
@@ -9,7 +10,11 @@ import {
   readRecordQuery,
   readZoneQuery,
 } from "../../src/dns/rules/list-query.ts";
-import { makeReport, readReportRequest } from "../../src/dns/rules/query-report.ts";
+import {
+  makeReport,
+  readReportRequest,
+  type QueryCount,
+} from "../../src/dns/rules/query-report.ts";
 import {
   checkSetting,
   findSettingName,
@@ -22,10 +27,16 @@ import {
   type Account,
   type Zone,
 } from "../../src/dns/rules/zone.ts";
+import { countDohQueries } from "../doh/serve-doh.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { replyWith, type ObjectReply } from "../objects/object-call.ts";
-import { zoneObject, type SettingChange } from "../objects/zone-object.ts";
-import { countListenersQueries, isolateQueries } from "../replication/replicas.ts";
+import {
+  recordWriteKinds,
+  zoneObject,
+  type RecordWrite,
+  type SettingChange,
+} from "../objects/zone-object.ts";
+import { askListeners } from "../replication/replicas.ts";
 import { requireAllZones } from "./access.ts";
 import {
   isObject,
@@ -166,8 +177,9 @@ const zoneRoutes: Readonly<Record<string, Handlers>> = {
     async GET(call) {
       const request = requireValid((report) => readReportRequest(call.parameters, report));
       const { name } = await indexedZone(call);
-      const counts = [...isolateQueries.count(), ...(await countListenersQueries(call.env))];
-      return replyWith(makeReport(counts, name, request));
+      const none: readonly QueryCount[] = [];
+      const ofListeners = await askListeners(call.env, queriesPath, null, none);
+      return replyWith(makeReport([...countDohQueries(), ...ofListeners], name, request));
     },
   },
   "/zones/{zone}/dns_settings": {
@@ -236,17 +248,14 @@ const recordRoutes: Readonly<Record<string, Handlers>> = {
   "/zones/{zone}/dns_records": {
     GET: (call) =>
       zoneOf(call).list(requireValid((report) => readRecordQuery(call.parameters, report))),
-    POST: async (call) => zoneOf(call).create(await readJson(call.request), call.requestId),
+    POST: async (call) =>
+      zoneOf(call).writeRecord("posts", await readJson(call.request), call.requestId),
   },
   "/zones/{zone}/dns_records/batch": {
     async POST(call) {
       const body = await readJson(call.request);
-      const batch = {
-        deletes: readBatch(body, "deletes"),
-        patches: readBatch(body, "patches"),
-        puts: readBatch(body, "puts"),
-        posts: readBatch(body, "posts"),
-      };
+      const parts = recordWriteKinds.map((kind) => [kind, readBatch(body, kind)] as const);
+      const batch = Object.fromEntries(parts) as Record<RecordWrite, readonly JsonObject[]>;
       const { batchQuota } = call.config;
       const count = Object.values(batch).flat().length;
       if (count === 0) throw new ZoneError([problem.batchEmpty()]);
@@ -280,18 +289,19 @@ const recordRoutes: Readonly<Record<string, Handlers>> = {
   "/zones/{zone}/dns_records/usage": { GET: (call) => zoneOf(call).usage() },
   "/zones/{zone}/dns_records/{record}": {
     GET: (call) => zoneOf(call).get(call.ids["record"]!),
-    PUT: async (call) =>
-      zoneOf(call).overwrite(call.ids["record"]!, await readJson(call.request), call.requestId),
-    PATCH: async (call) =>
-      zoneOf(call).edit(call.ids["record"]!, await readJson(call.request), call.requestId),
-    DELETE: (call) => zoneOf(call).remove(call.ids["record"]!, call.requestId),
+    PUT: async (call) => writeRecord(call, "puts", await readJson(call.request)),
+    PATCH: async (call) => writeRecord(call, "patches", await readJson(call.request)),
+    DELETE: (call) => writeRecord(call, "deletes", {}),
   },
 };
 
-function readBatch(
-  body: JsonObject,
-  name: "deletes" | "patches" | "puts" | "posts",
-): readonly JsonObject[] {
+/** Writes the record that the route names. */
+function writeRecord(call: ApiCall, kind: RecordWrite, body: JsonObject): Promise<ObjectReply> {
+  const request = { ...body, id: call.ids["record"]! };
+  return zoneOf(call).writeRecord(kind, request, call.requestId);
+}
+
+function readBatch(body: JsonObject, name: RecordWrite): readonly JsonObject[] {
   const operations = body[name] ?? [];
   if (!Array.isArray(operations) || !operations.every(isObject)) {
     throw new ZoneError([problem.notAList(name, "objects")]);

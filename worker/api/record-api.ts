@@ -9,7 +9,7 @@ import type { Zone } from "../../src/dns/rules/zone.ts";
 import { indexObject } from "../objects/index-object.ts";
 import type { Env } from "../objects/object-call.ts";
 import { zoneObject } from "../objects/zone-object.ts";
-import { requireZonesFolder, zonesDiskSpace } from "../objects/zones-disk.ts";
+import { requireZonesFolder, zonesDiskSpace } from "../objects/object-database.ts";
 import {
   authenticate,
   hasCredentials,

@@ -7,15 +7,18 @@ import { answer, explainRule, subjectOf, type AnswerContext } from "../../src/dn
 import {
   ExternalAddressCache,
   respondAfterResolving,
+  type ExternalResult,
+  type ResolveExternal,
 } from "../../src/dns/answer/external-addresses.ts";
 import { Query, type QuerySource } from "../../src/dns/answer/query.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";
 import type { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { AnswerSigner, type SignaturesNeeded } from "../../src/dns/dnssec/answer-signer.ts";
 import type { SigningKey } from "../../src/dns/dnssec/zone-signing.ts";
-import { formatData } from "../../src/dns/record/presentation.ts";
+import { formatData, typeCode } from "../../src/dns/record/presentation.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
-import { recordTypes } from "../../src/dns/record/types.ts";
+import { externalPath } from "../../src/dns/replication/listener-protocol.ts";
+import type { QueryCount } from "../../src/dns/rules/query-report.ts";
 import { decodeBase64, WireError } from "../../src/dns/wire/bytes.ts";
 import {
   blankMessage,
@@ -29,7 +32,7 @@ import { isContentType, readBytes } from "../api/api-call.ts";
 import { clientOf } from "../api/call-log.ts";
 import type { Env } from "../objects/object-call.ts";
 import { loadZones, observedQueries } from "../objects/query-observation.ts";
-import { isolateQueries, resolveByListeners } from "../replication/replicas.ts";
+import { askListeners } from "../replication/replicas.ts";
 
 export const dohPath = "/dns-query";
 
@@ -82,12 +85,11 @@ function isJsonWanted({ method, headers }: Request, { searchParams }: URL): bool
 
 async function answerQuery(query: Uint8Array, env: Env, source: QuerySource): Promise<Uint8Array> {
   const zones = await loadZones(env);
-  const ready = (responder ??= makeResponder(zones));
-  if (!observedQueries.isActive) return answerWith(ready, query, env);
-  const reply = await observedQueries.handle(query, source, {
-    answer: () => answerWith(ready, query, env),
-    answerFrom: (past) => answerWith(responderFor(past), query, env),
-  });
+  responder ??= responderFor(zones);
+  const answerFrom = (past: ServedZones) => answerWith(responderFor(past), query, env);
+  if (!observedQueries.isActive) return answerFrom(zones);
+  const ways = { answer: () => answerFrom(zones), answerFrom };
+  const reply = await observedQueries.handle(query, source, ways);
   if (reply instanceof Uint8Array) return reply;
   // HTTP has an answer for every request: this one says that there is none.
   throw new DohError(503, "A fault of this test server has dropped the query.");
@@ -95,26 +97,31 @@ async function answerQuery(query: Uint8Array, env: Env, source: QuerySource): Pr
 
 async function answerWith(ready: Responder, query: Uint8Array, env: Env): Promise<Uint8Array> {
   const attempt = () => ready.respond(query, anySource, nowSeconds());
-  const resolution = { external, resolve: resolveByListeners(env), nowSeconds, sign };
-  const response = await respondAfterResolving(attempt(), attempt, resolution);
+  // workerd cannot query a resolver; the listeners' process can.
+  const resolve: ResolveExternal = (question) =>
+    askListeners<ExternalResult>(env, externalPath, question, "failed").catch(() => "failed");
+  const response = await respondAfterResolving(attempt(), attempt, {
+    external,
+    resolve,
+    nowSeconds,
+    sign,
+  });
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");
 }
 
-function makeResponder(zones: ServedZones): Responder {
-  const made = new Responder({ zones, external, signer, onError: console.error });
-  isolateQueries.count = () => made.countQueries();
+/** A responder for the zones of a fault ends with these zones. */
+const responders = new WeakMap<ServedZones, Responder>();
+
+function responderFor(zones: ServedZones): Responder {
+  const made =
+    responders.get(zones) ?? new Responder({ zones, external, signer, onError: console.error });
+  responders.set(zones, made);
   return made;
 }
 
-const pastResponders = new WeakMap<ServedZones, Responder>();
-
-/** A responder for the zones of a fault. It ends with these zones. */
-function responderFor(zones: ServedZones): Responder {
-  const made =
-    pastResponders.get(zones) ?? new Responder({ zones, external, signer, onError: console.error });
-  pastResponders.set(zones, made);
-  return made;
+export function countDohQueries(): readonly QueryCount[] {
+  return responder?.countQueries() ?? [];
 }
 
 /** Caches keep an answer for its smallest TTL (RFC 8484 section 5.1). */
@@ -278,22 +285,8 @@ function readFlag(text: string | null): boolean {
   return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
 }
 
-/** Types that no record of the API has. */
-const { ANY, AXFR, IXFR, RRSIG, NSEC, CDS, CDNSKEY } = typeCodes;
-const questionTypes: Readonly<Record<string, number>> = {
-  ANY,
-  AXFR,
-  IXFR,
-  RRSIG,
-  NSEC,
-  CDS,
-  CDNSKEY,
-};
-
 function readType(text: string): number {
-  const name = text.toUpperCase();
-  const number = /^(?:TYPE)?(\d{1,5})$/.exec(name)?.[1];
-  const code = Number(number ?? recordTypes.get(name)?.code ?? questionTypes[name] ?? 0);
+  const code = /^\d{1,5}$/.test(text) ? Number(text) : (typeCode(text) ?? 0);
   if (code > 0 && code < 65_536) return code;
   throw new DohError(400, `The parameter type is unknown: "${text}".`);
 }

@@ -6,7 +6,7 @@ import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/re
 import { describePage, type ZoneQuery } from "../../src/dns/rules/list-query.ts";
 import { applyZonePatch, describeZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
 import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
-import { outcomeTable, RequestOutcomes } from "../../src/state/outcomes.ts";
+import { outcomeTable } from "../../src/state/outcomes.ts";
 import {
   indexName,
   replyToError,
@@ -16,12 +16,11 @@ import {
   type ObjectReply,
   type ZoneFinder,
 } from "./object-call.ts";
+import { ObjectDatabase } from "./object-database.ts";
 import type { UndoneZone } from "./zone-database.ts";
 import { announceSigner } from "./zone-dnssec.ts";
 import { zoneObject } from "./zone-object.ts";
 import { composeZoneWhere } from "./zone-sql.ts";
-import { ObjectJournal } from "./zone-test-session.ts";
-import { watchDatabase } from "./zones-disk.ts";
 
 type Row = { zone: string };
 
@@ -31,17 +30,14 @@ export function indexObject(env: Env): DurableObjectStub<IndexObject> {
 
 export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
+  readonly #database: ObjectDatabase;
   readonly #sql: SqlStorage;
-  readonly #journal: ObjectJournal;
-  readonly #replies: RequestOutcomes;
-  readonly #confirmDisk: () => Promise<void>;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
-    this.#confirmDisk = watchDatabase(ctx, env, "IndexObject");
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
@@ -52,13 +48,12 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       "CREATE TABLE IF NOT EXISTS serials (name TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID",
     );
     this.#sql.exec(outcomeTable);
-    this.#replies = new RequestOutcomes(this.#sql);
-    this.#journal = new ObjectJournal(this.#sql, null);
+    this.#database = new ObjectDatabase(ctx, env, "IndexObject");
   }
 
   /** Undoes the writes of a test layer and of the layers above it. */
   leaveLayer(layer: number): void {
-    this.#journal.leave(layer);
+    this.#database.undoLayer(layer);
   }
 
   /**
@@ -98,7 +93,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       modifiedOn: now,
       firstSerial: firstSerial(Math.floor(Date.parse(now) / 1000), this.#lastSerial(zone.name)),
     };
-    this.#journal.enter();
+    this.#database.enter();
     const values = [made.id, made.name, made.type, JSON.stringify(made)];
     this.#sql.exec("INSERT INTO zones VALUES (?, ?, ?, ?)", ...values);
     return made;
@@ -113,7 +108,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   #rememberSerial(name: string, serial: number | null): void {
     const last = this.#lastSerial(name);
     if (serial === null || (last !== null && !isLaterSerial(serial, last))) return;
-    this.#journal.enter();
+    this.#database.enter();
     this.#sql.exec("INSERT OR REPLACE INTO serials VALUES (?, ?)", name, serial);
   }
 
@@ -146,21 +141,11 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   async #reply(work: () => Promise<string>): Promise<ObjectReply> {
     try {
       const json = await work();
-      await this.#confirmDisk();
+      await this.#database.confirm();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
     }
-  }
-
-  /** @param requestId of a request that may be repeated (`state/outcomes.ts`) */
-  #write(requestId: string | null, work: () => unknown): string {
-    this.#journal.enter();
-    return this.ctx.storage.transactionSync(() => {
-      const json = JSON.stringify(work());
-      this.#replies.add(requestId, json);
-      return json;
-    });
   }
 
   create(
@@ -169,13 +154,13 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     requestId: string | null,
   ): Promise<ObjectReply> {
     return this.#reply(async () => {
-      const known = this.#replies.find(requestId);
+      const known = this.#database.replies.find(requestId);
       if (known === null && this.#find("name", request.name) !== null) {
         throw new ZoneError([problem.zoneExists(request.name)]);
       }
       const id = crypto.randomUUID().replaceAll("-", "");
-      const insert = () => describeZone(this.#insert({ ...request, id }), account);
-      const json = known ?? this.#write(requestId, insert);
+      const insert = () => JSON.stringify(describeZone(this.#insert({ ...request, id }), account));
+      const json = known ?? this.#database.write(requestId, insert);
       const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
       // If the process ends here, the next call that uses the zone opens it.
       if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
@@ -211,29 +196,28 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     return this.#reply(async () => {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
-      const json = this.#replies.find(requestId) ?? this.#edit(zone, input, account, requestId);
-      const { paused } = this.get(id) as Zone;
-      await zoneObject(this.env, id).pause(paused);
-      return json;
+      const known = this.#database.replies.find(requestId);
+      const edited = known === null ? this.#edit(zone, input, requestId, account) : zone;
+      await zoneObject(this.env, id).pause(edited.paused);
+      return known ?? JSON.stringify(describeZone(edited, account));
     });
   }
 
   #edit(
     zone: Zone,
     input: Parameters<typeof applyZonePatch>[1],
-    account: Account,
     requestId: string | null,
-  ): string {
+    account: Account,
+  ): Zone {
     const edited = requireValid((report) => applyZonePatch(zone, input, report));
-    if (JSON.stringify(edited) === JSON.stringify(zone)) {
-      return JSON.stringify(describeZone(zone, account));
-    }
+    if (JSON.stringify(edited) === JSON.stringify(zone)) return zone;
     const made = { ...edited, modifiedOn: new Date().toISOString() };
-    return this.#write(requestId, () => {
+    this.#database.write(requestId, () => {
       const values = [made.type, JSON.stringify(made), zone.id];
       this.#sql.exec("UPDATE zones SET type = ?, zone = ? WHERE id = ?", ...values);
-      return describeZone(made, account);
+      return JSON.stringify(describeZone(made, account));
     });
+    return made;
   }
 
   /** The index forgets the zone first: a deletion that is interrupted counts as done. */
@@ -241,13 +225,13 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     return this.#reply(async () => {
       const object = zoneObject(this.env, id);
       const name = this.get(id)?.name ?? null;
-      if (this.#replies.find(requestId) === null) {
+      if (this.#database.replies.find(requestId) === null) {
         // A zone whose database is damaged can be deleted too.
         const serial = await object.lastSerial().catch(() => null);
-        this.#write(requestId, () => {
+        this.#database.write(requestId, () => {
           this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
           if (name !== null) this.#rememberSerial(name, serial);
-          return { id };
+          return JSON.stringify({ id });
         });
       }
       // A configured zone has the same id when it is created again.
@@ -262,6 +246,6 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
 
   /** The reply to a removal that is repeated; `null` for a request that is new. */
   async repeatRemoval(id: string, requestId: string): Promise<ObjectReply | null> {
-    return this.#replies.find(requestId) === null ? null : this.remove(id, requestId);
+    return this.#database.replies.find(requestId) === null ? null : this.remove(id, requestId);
   }
 }

@@ -8,7 +8,7 @@ import { ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import type { ResultInfo } from "../../src/dns/rules/list-query.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 import type { ListenersEnv } from "../replication/replicas.ts";
-import type { ZonesDiskEnv } from "./zones-disk.ts";
+import type { ZonesDiskEnv } from "./object-database.ts";
 
 export interface Env extends DnsVariables, ListenersEnv, ZonesDiskEnv {
   readonly ZONES: DurableObjectNamespace;

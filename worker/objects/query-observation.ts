@@ -11,7 +11,8 @@ import {
   type Observation,
 } from "../../src/dns/fault/observed-queries.ts";
 import { ArmedQueryFaults, isOfPast, type QueryFault } from "../../src/dns/fault/query-fault.ts";
-import { isolateZones, logOfListeners, observeByListeners } from "../replication/replicas.ts";
+import { logPath, observationPath } from "../../src/dns/replication/listener-protocol.ts";
+import { askListeners, isolateZones } from "../replication/replicas.ts";
 import { indexObject } from "./index-object.ts";
 import type { Env } from "./object-call.ts";
 import { zoneObject } from "./zone-object.ts";
@@ -44,7 +45,7 @@ async function publish(env: Env): Promise<void> {
   const zones = needsZones ? await loadZones(env) : noZones;
   const observation = currentObservation();
   observedQueries.observe(observation, zones);
-  await observeByListeners(env, observation);
+  await askListeners(env, observationPath, observation, undefined);
 }
 
 /** The new faults belong to the innermost test. */
@@ -111,7 +112,8 @@ export async function unfollowQueries(env: Env): Promise<void> {
 }
 
 async function loggedQueries(env: Env, sinceMilliseconds: number): Promise<LoggedQuery[]> {
-  const ofListeners = await logOfListeners(env, sinceMilliseconds);
+  const none: readonly LoggedQuery[] = [];
+  const ofListeners = await askListeners(env, logPath, sinceMilliseconds, none);
   return mergeLogs([observedQueries.logged(sinceMilliseconds), ofListeners]);
 }
 

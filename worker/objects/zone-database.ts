@@ -3,26 +3,60 @@
  * the turn in which it is made, so that publications keep the order of serials. Two receivers serve
  * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
  */
-import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import {
+  groupSteps,
   netChange,
+  type ChangeStep,
+  type LoggedChange,
   type Publication,
   type PublicationQueue,
 } from "../../src/dns/replication/publication.ts";
-import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
-import type { ZoneData, ZoneHead } from "../../src/dns/rules/zone.ts";
+import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
+import {
+  defaultSettings,
+  firstSetting,
+  httpVersions,
+  isServedSetting,
+  type DnsSettings,
+  type SettingName,
+  type SettingState,
+} from "../../src/dns/rules/zone-settings.ts";
+import type { Zone, ZoneChange, ZoneData, ZoneHead } from "../../src/dns/rules/zone.ts";
 import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
-import { RequestOutcomes } from "../../src/state/outcomes.ts";
 import { isolateZones, publicationQueue } from "../replication/replicas.ts";
 import type { Env } from "./object-call.ts";
+import { ObjectDatabase } from "./object-database.ts";
 import { RecordTable } from "./record-table.ts";
 import { zoneTables } from "./zone-sql.ts";
-import { ChangeLog, ZoneState, type ZoneIdentity } from "./zone-state.ts";
-import { ObjectJournal, zoneTestSession } from "./zone-test-session.ts";
-import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
-import { watchDatabase } from "./zones-disk.ts";
+import { zoneTestSession } from "./zone-test-session.ts";
+import { ZoneTransaction, type RecordStep } from "./zone-transaction.ts";
+
+/** What a zone is created with and keeps. */
+export type ZoneIdentity = Pick<Zone, "id" | "name" | "nameServers">;
+
+/** The state of a zone that is not in records: JSON values by name, in the table `facts`. */
+interface Facts {
+  seed: ZoneIdentity;
+  /** The serial of the last change. */
+  serial: number;
+  settings: DnsSettings;
+  paused: boolean;
+  /** `null` when the zone has no keys. */
+  dnssec: DnssecState | null;
+  /** The ids of the DS records that `zone-dnssec.ts` has set, by the delegated name. */
+  delegation_signers: Readonly<Record<string, string>>;
+}
+
+const firstFacts = { paused: false, dnssec: null, delegation_signers: {} };
+
+/** The HTTP versions have rows of their own names. */
+function settingFact(name: SettingName): string {
+  return isServedSetting(name) ? name : `setting ${name}`;
+}
 
 /** A zone whose creation was undone. */
 export interface UndoneZone {
@@ -30,42 +64,53 @@ export interface UndoneZone {
   readonly serial: number;
 }
 
-export class ZoneDatabase {
+/** Enough for a replica that was away for a while. One that was away longer needs the whole zone. */
+const changesKeptMax = 10_000;
+
+export class ZoneDatabase extends ObjectDatabase {
+  readonly config: DnsConfig;
   readonly records: RecordTable;
-  readonly state: ZoneState;
-  readonly changeLog: ChangeLog;
-  readonly replies: RequestOutcomes;
-  readonly #storage: DurableObjectStorage;
-  readonly #config: DnsConfig;
   readonly #publications: PublicationQueue | null;
-  readonly #journal: ObjectJournal;
-  readonly #confirmDisk: () => Promise<void>;
   /** `null` before `open` and after `destroy`. */
   #identity: ZoneIdentity | null;
   #changedDelegations = new Set<string>();
 
-  constructor(ctx: DurableObjectState, env: Env, config: DnsConfig) {
-    const { id, storage } = ctx;
-    const { sql } = storage;
-    this.#confirmDisk = watchDatabase(ctx, env, "ZoneObject");
-    this.#storage = storage;
-    this.#config = config;
-    this.#journal = new ObjectJournal(sql, id.name ?? null);
-    this.records = new RecordTable(sql);
-    this.state = new ZoneState(sql);
-    this.changeLog = new ChangeLog(sql);
-    this.replies = new RequestOutcomes(sql);
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env, "ZoneObject");
+    this.config = readDnsConfig(env);
+    this.records = new RecordTable(this.sql);
     this.#publications = publicationQueue(env);
     const identity = this.#readIdentity();
     this.#identity = identity;
     if (identity !== null) {
-      isolateZones.check(identity.id, this.state.serial, () => this.#data(identity));
+      isolateZones.check(identity.id, this.get("serial"), () => this.#data(identity));
+    }
+  }
+
+  get<Name extends keyof Facts>(name: Name): Facts[Name] {
+    return (this.#read(name) ?? firstFacts[name as keyof typeof firstFacts]) as Facts[Name];
+  }
+
+  getSetting(name: SettingName): SettingState {
+    return (this.#read(settingFact(name)) as SettingState | null) ?? firstSetting(name);
+  }
+
+  #read(name: string): unknown {
+    const [row] = this.sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", name);
+    return row === undefined ? null : JSON.parse(row.value);
+  }
+
+  /** In a transaction. */
+  set(facts: Partial<Facts>): void {
+    for (const [name, value] of Object.entries(facts)) {
+      const text = JSON.stringify(value);
+      this.sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, text);
     }
   }
 
   #readIdentity(): ZoneIdentity | null {
-    const [table] = this.#storage.sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
-    return table === undefined ? null : this.state.identity;
+    const [table] = this.sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
+    return table === undefined ? null : (this.#read("seed") as ZoneIdentity | null);
   }
 
   /** `null` when the zone does not exist. */
@@ -94,39 +139,41 @@ export class ZoneDatabase {
   }
 
   #stateHead(identity: ZoneIdentity): Omit<ZoneData, "records"> {
-    return { ...identity, serial: this.state.serial, ...this.#head(identity) };
+    return { ...identity, serial: this.get("serial"), ...this.#head(identity) };
   }
 
   #head({ id, nameServers }: ZoneIdentity): ZoneHead {
-    const { settings, paused, dnssec } = this.state;
+    const dnssec = this.get("dnssec");
     const signing =
       dnssec?.isOn === true
         ? { ...dnssec.keys, faults: zoneTestSession.signatureFaultsOf(id) }
         : undefined;
-    const [http2, http3] = httpVersions.map((name) => this.state.getSetting(name).value === "on");
+    const [http2, http3] = httpVersions.map((name) => this.getSetting(name).value === "on");
+    const [settings, paused] = [this.get("settings"), this.get("paused")];
     return { nameServers, settings, paused, http2: http2!, http3: http3!, signing };
   }
 
-  /** @param firstSerial from the index, which knows the serials of deleted zones */
-  open(identity: ZoneIdentity, firstSerial: number): void {
-    this.#storage.transactionSync(() => {
-      for (const statement of zoneTables) this.#storage.sql.exec(statement);
-      this.#journal.enter();
-      this.state.initialise(identity, firstSerial);
+  /** The first serial is from the index, which knows the serials of deleted zones. */
+  open({ id, name, nameServers, firstSerial: serial }: Zone): void {
+    const seed = { id, name, nameServers };
+    for (const statement of zoneTables) this.sql.exec(statement);
+    this.write(null, () => {
+      this.set({ seed, serial, settings: defaultSettings(nameServers) });
+      return "";
     });
-    this.#identity = identity;
-    this.#publish({ kind: "state", data: this.#data(identity) });
+    this.#identity = seed;
+    this.#publish({ kind: "state", data: this.#data(seed) });
   }
 
   /** The serial of the last change; `null` when the zone does not exist. */
   get lastSerial(): number | null {
-    return this.#identity === null ? null : this.state.serial;
+    return this.#identity === null ? null : this.get("serial");
   }
 
   async destroy(): Promise<void> {
     const zoneId = this.#identity?.id;
     this.#identity = null;
-    if (!this.#journal.empty()) await this.#storage.deleteAll();
+    await this.clear();
     if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
   }
 
@@ -134,7 +181,7 @@ export class ZoneDatabase {
   leaveLayer(layer: number): UndoneZone | null {
     const before = this.#identity;
     const serial = this.lastSerial;
-    this.#journal.leave(layer);
+    this.undoLayer(layer);
     const identity = this.#readIdentity();
     this.#identity = identity;
     if (identity === null) {
@@ -143,9 +190,9 @@ export class ZoneDatabase {
       return { name: before.name, serial };
     }
     // Replicas and secondaries have seen the serials that were undone.
-    if (serial !== null && isLaterSerial(serial, this.state.serial)) {
-      this.#journal.enter();
-      this.state.serial = nextSerial(serial);
+    if (serial !== null && isLaterSerial(serial, this.get("serial"))) {
+      this.enter();
+      this.set({ serial: nextSerial(serial) });
     }
     this.#publish({ kind: "state", data: this.#data(identity) });
     return null;
@@ -159,64 +206,58 @@ export class ZoneDatabase {
    */
   writeRecords(
     work: (transaction: ZoneTransaction) => unknown,
-    external: TransactionContext["external"],
+    external: ZoneTransaction["external"],
     requestId: string | null,
   ): string {
-    const identity = this.requireIdentity();
+    const { name } = this.requireIdentity();
     const known = this.replies.find(requestId);
     if (known !== null) return known;
-    const transaction = new ZoneTransaction({
-      identity,
-      rules: { ...this.#config, zoneName: identity.name },
-      recordQuota: this.#config.recordQuota,
-      records: this.records,
-      state: this.state,
-      changeLog: this.changeLog,
-      now: new Date().toISOString(),
-      external,
-    });
-    this.#journal.enter();
-    const from = this.state.serial;
-    const json = this.#storage.transactionSync(() => {
+    const transaction = new ZoneTransaction(this, external);
+    const { changes } = transaction;
+    const from = this.get("serial");
+    const json = this.write(requestId, () => {
       const made = JSON.stringify(work(transaction));
-      transaction.finish();
-      this.replies.add(requestId, made);
+      transaction.checkTargets();
+      if (changes.length > 0) this.#log(changes);
       return made;
     });
-    for (const { record } of transaction.changes) {
-      const isCut = record.type === "NS" && record.name !== identity.name;
-      if (isCut) this.#changedDelegations.add(record.name);
+    for (const { record } of changes) {
+      if (record.type === "NS" && record.name !== name) this.#changedDelegations.add(record.name);
     }
-    if (transaction.changes.length > 0) {
-      const change = { serial: this.state.serial, ...netChange(transaction.changes) };
-      this.#publish({ kind: "change", zoneId: identity.id, from, change });
-    }
+    if (changes.length > 0) this.#publishChange(from, netChange(changes));
     return json;
   }
 
   /**
-   * A change of the zone's state takes a serial, as a change of a record does.
+   * A change of a fact takes a serial, as a change of a record does.
    *
-   * @param reply to the request with this id, which may be repeated
+   * @param json the reply to the request with this id, which may be repeated
    */
-  writeState(
-    work: (state: ZoneState) => void,
-    requestId: string | null = null,
-    reply: () => string = () => "",
-  ): void {
+  writeFacts(facts: Partial<Facts>, requestId: string | null = null, json = ""): void {
     const identity = this.requireIdentity();
-    const from = this.state.serial;
+    const from = this.get("serial");
     const headBefore = this.#head(identity);
-    this.#journal.enter();
-    this.#storage.transactionSync(() => {
-      work(this.state);
-      const serial = this.state.advanceSerial();
-      this.changeLog.append([{ serial, action: "settings", headBefore }]);
-      this.replies.add(requestId, reply());
+    this.write(requestId, () => {
+      this.set(facts);
+      this.#log([{ action: "settings", headBefore }]);
+      return json;
     });
-    const head = this.#head(identity);
-    const change = { serial: this.state.serial, removed: [], added: [], head };
-    this.#publish({ kind: "change", zoneId: identity.id, from, change });
+    this.#publishChange(from, { removed: [], added: [], head: this.#head(identity) });
+  }
+
+  /** No answer depends on some settings: if only these change, the zone keeps its serial. */
+  writeSettings(
+    settings: ReadonlyMap<SettingName, SettingState>,
+    requestId: string | null,
+    json: string,
+  ): void {
+    const rows = [...settings].map(([name, state]) => [settingFact(name), state] as const);
+    const facts: Partial<Facts> = Object.fromEntries(rows);
+    if (settings.keys().some(isServedSetting)) return this.writeFacts(facts, requestId, json);
+    this.write(requestId, () => {
+      this.set(facts);
+      return json;
+    });
   }
 
   /** The delegations whose NS records have changed since the last call. */
@@ -227,13 +268,52 @@ export class ZoneDatabase {
     return names;
   }
 
-  /** Writes state that no answer depends on: the zone keeps its serial. */
-  writeUnserved(work: (state: ZoneState) => void, requestId: string | null, reply: string): void {
-    this.#journal.enter();
-    this.#storage.transactionSync(() => {
-      work(this.state);
-      this.replies.add(requestId, reply);
-    });
+  /**
+   * Gives a change the next serial, and adds it to the log. After a restart, the listeners make the
+   * differences for incremental transfers (RFC 1995) from this log.
+   */
+  #log(steps: readonly (RecordStep | { action: "settings"; headBefore: ZoneHead })[]): void {
+    const serial = nextSerial(this.get("serial"));
+    this.set({ serial });
+    for (const step of steps) {
+      this.sql.exec(
+        "INSERT INTO changes (serial, action, record) VALUES (?, ?, ?)",
+        serial,
+        step.action,
+        JSON.stringify(step.action === "settings" ? step.headBefore : step.record),
+      );
+    }
+    this.sql.exec(
+      "DELETE FROM changes WHERE position <= (SELECT max(position) FROM changes) - ?",
+      changesKeptMax,
+    );
+  }
+
+  /** The changes after a serial; `null` when the log does not reach back to that serial. */
+  changesSince(serial: number): LoggedChange[] | null {
+    const current = this.get("serial");
+    if (serial === current) return [];
+    const { first, oldest } = this.sql
+      .exec<{ first: number | null; oldest: number | null }>(
+        `SELECT (SELECT min(position) FROM changes WHERE serial = ?) AS first,
+          (SELECT min(position) FROM changes) AS oldest`,
+        nextSerial(serial),
+      )
+      .one();
+    // The oldest row may be the rest of a change whose first rows were deleted.
+    if (first === null || (first === oldest && first > 1)) return null;
+    const rows = this.sql
+      .exec<{ serial: number; action: ChangeStep["action"]; record: string }>(
+        "SELECT serial, action, record FROM changes WHERE position >= ? ORDER BY position",
+        first,
+      )
+      .toArray();
+    return groupSteps(rows.map(toStep), { from: serial, to: current });
+  }
+
+  #publishChange(from: number, changed: Omit<ZoneChange, "serial">): void {
+    const change = { serial: this.get("serial"), ...changed };
+    this.#publish({ kind: "change", zoneId: this.requireIdentity().id, from, change });
   }
 
   #publish(publication: Publication): void {
@@ -249,6 +329,14 @@ export class ZoneDatabase {
   async published(): Promise<void> {
     await this.#publications?.flushed();
     // A zone that is deleted has no database.
-    if (this.#identity !== null) await this.#confirmDisk();
+    if (this.#identity !== null) await this.confirm();
   }
+}
+
+function toStep(row: { serial: number; action: ChangeStep["action"]; record: string }) {
+  const { serial, action } = row;
+  const value = JSON.parse(row.record) as unknown;
+  return action === "settings"
+    ? { serial, action, headBefore: value as ZoneHead }
+    : { serial, action, record: value as ZoneRecord };
 }

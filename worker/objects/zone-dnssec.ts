@@ -14,13 +14,12 @@ import {
   describeDnssec,
   type DelegationSigner,
   type DnssecPatch,
-  type DnssecState,
   type DnssecStatus,
 } from "../../src/dns/rules/dnssec-state.ts";
 import { indexName, type Env, type ObjectReply } from "./object-call.ts";
 import type { ZoneDatabase } from "./zone-database.ts";
-import { makeZoneKeys } from "./zone-keys.ts";
 import type { ZoneTransaction } from "./zone-transaction.ts";
+import { makeZoneKeys } from "./zone-keys.ts";
 
 /** The part of `ZoneObject` that is called here: the class depends on this file. */
 interface SigningZone extends Rpc.DurableObjectBranded {
@@ -30,8 +29,8 @@ interface SigningZone extends Rpc.DurableObjectBranded {
 }
 
 /** `null` when the zone is not signed. */
-export function signerOf({ identity, state }: ZoneDatabase): DelegationSigner | null {
-  const dnssec = identity === null ? null : state.dnssec;
+export function signerOf(database: ZoneDatabase): DelegationSigner | null {
+  const dnssec = database.identity === null ? null : database.get("dnssec");
   return dnssec?.isOn === true ? delegationSigner(dnssec.keys) : null;
 }
 
@@ -48,7 +47,7 @@ export async function readDnssec(
     const isSet = parent === null || (await parent.hasDelegationSigner(name, signer.digest));
     status = isSet ? "active" : "pending";
   }
-  return describeDnssec(name, database.state.dnssec, status);
+  return describeDnssec(name, database.get("dnssec"), status);
 }
 
 /** A repeated call changes nothing. */
@@ -60,9 +59,9 @@ export async function changeDnssec(
   const { name } = database.requireIdentity();
   if (isOn === false) await announceSigner(env, name, null);
   const needsKeys = isOn === true || isMultiSigner === true;
-  const made = needsKeys && database.state.dnssec === null ? await makeZoneKeys(name) : null;
+  const made = needsKeys && database.get("dnssec") === null ? await makeZoneKeys(name) : null;
   // Another call may have made keys meanwhile.
-  const current = database.state.dnssec;
+  const current = database.get("dnssec");
   const keys = current?.keys ?? made;
   if (keys === null) return;
   const next = {
@@ -71,7 +70,7 @@ export async function changeDnssec(
     isMultiSigner: isMultiSigner ?? current?.isMultiSigner ?? false,
   };
   if (current?.isOn !== next.isOn || current.isMultiSigner !== next.isMultiSigner) {
-    writeDnssec(database, { ...next, modifiedOn: new Date().toISOString() });
+    database.writeFacts({ dnssec: { ...next, modifiedOn: new Date().toISOString() } });
   }
   await database.published();
   if (next.isOn) await announceSigner(env, name, delegationSigner(keys));
@@ -81,14 +80,8 @@ export async function changeDnssec(
 export async function removeDnssec(database: ZoneDatabase, env: Env): Promise<void> {
   const { name } = database.requireIdentity();
   await announceSigner(env, name, null);
-  if (database.state.dnssec !== null) writeDnssec(database, null);
+  if (database.get("dnssec") !== null) database.writeFacts({ dnssec: null });
   await database.published();
-}
-
-function writeDnssec(database: ZoneDatabase, next: DnssecState | null): void {
-  database.writeState((state) => {
-    state.dnssec = next;
-  });
 }
 
 /**
@@ -125,7 +118,7 @@ function signingZone(env: Env, id: string): DurableObjectStub<SigningZone> {
 
 /** Whether a parent zone has the DS record of a zone below. */
 export function hasSignerOf(
-  { identity, records }: Pick<ZoneDatabase, "identity" | "records">,
+  { identity, records }: ZoneDatabase,
   child: string,
   digest: string,
 ): boolean {
@@ -139,17 +132,15 @@ export function settleDelegationSigner(
   child: string,
   signer: DelegationSigner | null,
 ): void {
-  const { records, state } = transaction.context;
-  const { [child]: ownId, ...others } = state.delegationSigners;
-  const existing = records.named(child);
+  const { database } = transaction;
+  const { [child]: ownId, ...others } = database.get("delegation_signers");
+  const existing = database.records.named(child);
   const wanted = existing.some(({ type }) => type === "NS") ? signer : null;
-  if (wanted !== null && hasSignerOf(transaction.context, child, wanted.digest)) return;
+  if (wanted !== null && hasSignerOf(database, child, wanted.digest)) return;
   if (existing.some(({ id }) => id === ownId)) transaction.remove(ownId!);
   if (wanted !== null) {
     const comment = "Set by DNSSEC of the delegated zone";
     const request = { type: "DS", name: child, data: wanted, ttl: 1, comment };
-    state.delegationSigners = { ...others, [child]: transaction.create(request).id };
-  } else if (ownId !== undefined) {
-    state.delegationSigners = others;
-  }
+    database.set({ delegation_signers: { ...others, [child]: transaction.create(request).id } });
+  } else if (ownId !== undefined) database.set({ delegation_signers: others });
 }

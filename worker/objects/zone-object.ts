@@ -4,7 +4,6 @@
  * transaction is on disk and every process that serves the zone from memory has the change.
  */
 import { DurableObject } from "cloudflare:workers";
-import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { LoggedChange } from "../../src/dns/replication/publication.ts";
@@ -16,7 +15,6 @@ import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import {
   applySettingsPatch,
   describeSetting,
-  isServedSetting,
   settingNames,
   type SettingName,
 } from "../../src/dns/rules/zone-settings.ts";
@@ -41,7 +39,6 @@ import {
   settleDelegationSigner,
   signerOf,
 } from "./zone-dnssec.ts";
-import type { ZoneState } from "./zone-state.ts";
 import {
   exportZoneFile,
   ExternalTargetUnknown,
@@ -54,22 +51,41 @@ export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObje
   return env.ZONES.getByName(zoneId) as DurableObjectStub<ZoneObject>;
 }
 
+/**
+ * The kinds of writes, in the order of a batch. The API has checked that a request has an id where
+ * the kind needs an id.
+ */
+const recordWrites = {
+  deletes: (transaction: ZoneTransaction, { id }: RecordRequest) =>
+    transaction.remove(id as string),
+  patches: (transaction: ZoneTransaction, request: RecordRequest) =>
+    transaction.edit(request["id"] as string, request),
+  puts: (transaction: ZoneTransaction, request: RecordRequest) =>
+    transaction.overwrite(request["id"] as string, request),
+  posts: (transaction: ZoneTransaction, request: RecordRequest) => transaction.create(request),
+};
+export type RecordWrite = keyof typeof recordWrites;
+export const recordWriteKinds = Object.keys(recordWrites) as readonly RecordWrite[];
+
+export interface SettingChange {
+  readonly name: SettingName;
+  readonly value: unknown;
+}
+
 export class ZoneObject extends DurableObject<Env> {
-  readonly #config: DnsConfig;
   readonly #database: ZoneDatabase;
   /** For calls that write in the next turn together (`#group`). */
   #nextTurn: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readDnsConfig(env);
-    this.#database = new ZoneDatabase(ctx, env, this.#config);
+    this.#database = new ZoneDatabase(ctx, env);
   }
 
   /** Creates the zone if it does not exist. The index decides which zones exist: no failure. */
-  async open({ id, name, nameServers, firstSerial }: Zone): Promise<void> {
+  async open(zone: Zone): Promise<void> {
     if (this.#database.identity !== null) return;
-    this.#database.open({ id, name, nameServers }, firstSerial);
+    this.#database.open(zone);
     await this.#database.published();
   }
 
@@ -114,7 +130,10 @@ export class ZoneObject extends DurableObject<Env> {
       try {
         await this.#group();
         const json = this.#database.writeRecords(work, external, requestId);
-        await this.#settleDelegations();
+        // A delegation to a signed zone of this server gets its DS record with its first NS record.
+        for (const name of this.#database.takeChangedDelegations()) {
+          await this.setDelegationSigner(name, await findSigner(this.env, name));
+        }
         // Also when nothing changed: the listeners may not have the commits that this call saw.
         await this.#database.published();
         return replyWithJson(json);
@@ -138,13 +157,6 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#nextTurn;
   }
 
-  /** A delegation to a signed zone of this server gets its DS record with its first NS record. */
-  async #settleDelegations(): Promise<void> {
-    for (const name of this.#database.takeChangedDelegations()) {
-      await this.setDelegationSigner(name, await findSigner(this.env, name));
-    }
-  }
-
   setDelegationSigner(child: string, signer: DelegationSigner | null): Promise<ObjectReply> {
     return this.#write((transaction) => {
       settleDelegationSigner(transaction, child, signer);
@@ -159,33 +171,6 @@ export class ZoneObject extends DurableObject<Env> {
   /** `null` when the zone is not signed. */
   delegationSigner(): DelegationSigner | null {
     return signerOf(this.#database);
-  }
-
-  readDnssec(): Promise<ObjectReply> {
-    return this.#settle(() => readDnssec(this.#database, this.env));
-  }
-
-  changeDnssec(patch: DnssecPatch): Promise<ObjectReply> {
-    return this.#settle(async () => {
-      await changeDnssec(this.#database, this.env, patch);
-      return readDnssec(this.#database, this.env);
-    });
-  }
-
-  /** The deployed service answers with an empty text. */
-  removeDnssec(): Promise<ObjectReply> {
-    return this.#settle(async () => {
-      await removeDnssec(this.#database, this.env);
-      return "";
-    });
-  }
-
-  async #settle(work: () => Promise<unknown>): Promise<ObjectReply> {
-    try {
-      return replyWith(await work());
-    } catch (error) {
-      return replyToError(error);
-    }
   }
 
   async #lookUpExternal(name: string): Promise<TargetState> {
@@ -205,33 +190,27 @@ export class ZoneObject extends DurableObject<Env> {
     return describeRecord(record, this.#database.requireIdentity());
   }
 
-  create(request: RecordRequest, requestId: string | null): Promise<ObjectReply> {
-    return this.#write((transaction) => this.#describe(transaction.create(request)), requestId);
+  writeRecord(
+    kind: RecordWrite,
+    request: RecordRequest,
+    requestId: string | null,
+  ): Promise<ObjectReply> {
+    return this.#write((transaction) => {
+      const record = recordWrites[kind](transaction, request);
+      return kind === "deletes" ? { id: record.id } : this.#describe(record);
+    }, requestId);
   }
 
-  overwrite(id: string, request: RecordRequest, requestId: string | null): Promise<ObjectReply> {
-    const overwrite = (transaction: ZoneTransaction) => transaction.overwrite(id, request);
-    return this.#write((transaction) => this.#describe(overwrite(transaction)), requestId);
-  }
-
-  edit(id: string, patch: RecordRequest, requestId: string | null): Promise<ObjectReply> {
-    return this.#write((transaction) => this.#describe(transaction.edit(id, patch)), requestId);
-  }
-
-  remove(id: string, requestId: string | null): Promise<ObjectReply> {
-    return this.#write((transaction) => ({ id: transaction.remove(id).id }), requestId);
-  }
-
-  /** Runs the four kinds in this order; the first failure undoes the whole batch. */
-  batch(batch: BatchRequest, requestId: string | null): Promise<ObjectReply> {
-    const { deletes, patches, puts, posts } = batch;
+  /** Runs the kinds in their order; the first failure undoes the whole batch. */
+  batch(
+    batch: Readonly<Record<RecordWrite, readonly RecordRequest[]>>,
+    requestId: string | null,
+  ): Promise<ObjectReply> {
+    const runAll = (kind: RecordWrite, transaction: ZoneTransaction) =>
+      batch[kind].map((request) => this.#describe(recordWrites[kind](transaction, request)));
     return this.#write(
-      (transaction) => ({
-        deletes: deletes.map((request) => this.#describe(transaction.remove(idOf(request)))),
-        patches: patches.map((request) => this.#describe(transaction.edit(idOf(request), request))),
-        puts: puts.map((request) => this.#describe(transaction.overwrite(idOf(request), request))),
-        posts: posts.map((request) => this.#describe(transaction.create(request))),
-      }),
+      (transaction) =>
+        Object.fromEntries(recordWriteKinds.map((kind) => [kind, runAll(kind, transaction)])),
       requestId,
     );
   }
@@ -245,7 +224,7 @@ export class ZoneObject extends DurableObject<Env> {
         } catch (error) {
           if (!(error instanceof ZoneError)) throw error;
           const text = error.problems.map(({ message }) => message).join(" ");
-          const { name } = transaction.context.identity;
+          const { name } = transaction.identity;
           throw new ZoneError([problem.configuration(`records[${index}] of ${name}: ${text}`)]);
         }
       }
@@ -269,21 +248,24 @@ export class ZoneObject extends DurableObject<Env> {
     return reply.ok ? { ...reply, messages, timing } : reply;
   }
 
-  #read(work: (database: ZoneDatabase) => ObjectReply): ObjectReply {
+  /** The reply of a call that needs the zone and does not write records. */
+  async #reply(
+    work: (database: ZoneDatabase) => ObjectReply | Promise<ObjectReply>,
+  ): Promise<ObjectReply> {
     try {
       this.#database.requireIdentity();
-      return work(this.#database);
+      return await work(this.#database);
     } catch (error) {
       return replyToError(error);
     }
   }
 
-  get(id: string): ObjectReply {
-    return this.#read(({ records }) => replyWith(this.#describe(records.get(id))));
+  get(id: string): Promise<ObjectReply> {
+    return this.#reply(({ records }) => replyWith(this.#describe(records.get(id))));
   }
 
-  list(query: RecordQuery): ObjectReply {
-    return this.#read((database) => {
+  list(query: RecordQuery): Promise<ObjectReply> {
+    return this.#reply((database) => {
       const { records, totalCount } = database.records.list(query);
       return replyWith(
         records.map((record) => this.#describe(record)),
@@ -292,66 +274,70 @@ export class ZoneObject extends DurableObject<Env> {
     });
   }
 
-  usage(): ObjectReply {
-    const { recordQuota } = this.#config;
-    return this.#read(({ records }) =>
-      replyWith({ record_quota: recordQuota, record_usage: records.count() }),
+  usage(): Promise<ObjectReply> {
+    return this.#reply(({ config, records }) =>
+      replyWith({ record_quota: config.recordQuota, record_usage: records.count() }),
     );
   }
 
   /** The JSON of the reply is the zone file as a string. */
-  exportFile(): ObjectReply {
-    return this.#read((database) => {
-      const { state, records } = database;
-      return replyWith(exportZoneFile(database.requireIdentity(), state, records.all()));
+  exportFile(): Promise<ObjectReply> {
+    return this.#reply((database) => replyWith(exportZoneFile(database)));
+  }
+
+  readDnssec(): Promise<ObjectReply> {
+    return this.#reply(async (database) => replyWith(await readDnssec(database, this.env)));
+  }
+
+  changeDnssec(patch: DnssecPatch): Promise<ObjectReply> {
+    return this.#reply(async (database) => {
+      await changeDnssec(database, this.env, patch);
+      return replyWith(await readDnssec(database, this.env));
     });
   }
 
-  readSettings(): ObjectReply {
-    return this.#read(({ state }) => replyWith(state.settings));
+  /** The deployed service answers with an empty text. */
+  removeDnssec(): Promise<ObjectReply> {
+    return this.#reply(async (database) => {
+      await removeDnssec(database, this.env);
+      return replyWith("");
+    });
   }
 
-  async #change(
+  readSettings(): Promise<ObjectReply> {
+    return this.#reply((database) => replyWith(database.get("settings")));
+  }
+
+  /** @param work returns the JSON of the reply */
+  #change(
     requestId: string | null,
-    work: (database: ZoneDatabase) => ObjectReply,
+    work: (database: ZoneDatabase) => string,
   ): Promise<ObjectReply> {
-    const reply = this.#read((database) => {
-      const known = database.replies.find(requestId);
-      return known === null ? work(database) : replyWithJson(known);
-    });
-    try {
-      await this.#database.published();
-      return reply;
-    } catch (error) {
-      return replyToError(error);
-    }
-  }
-
-  changeSettings(input: unknown, requestId: string | null): Promise<ObjectReply> {
-    return this.#change(requestId, (database) => {
-      const current = database.state.settings;
-      const settings = requireValid((report) => applySettingsPatch(current, input, report));
-      const json = JSON.stringify(settings);
-      if (json !== JSON.stringify(current)) {
-        const write = (state: ZoneState): void => {
-          state.settings = settings;
-        };
-        database.writeState(write, requestId, () => json);
-      }
+    return this.#reply(async (database) => {
+      const json = database.replies.find(requestId) ?? work(database);
+      await database.published();
       return replyWithJson(json);
     });
   }
 
-  #describeSetting(name: SettingName): Record<string, unknown> {
-    return describeSetting(name, this.#database.state.getSetting(name));
+  changeSettings(input: unknown, requestId: string | null): Promise<ObjectReply> {
+    return this.#change(requestId, (database) => {
+      const current = database.get("settings");
+      const settings = requireValid((report) => applySettingsPatch(current, input, report));
+      const json = JSON.stringify(settings);
+      if (json !== JSON.stringify(current)) database.writeFacts({ settings }, requestId, json);
+      return json;
+    });
   }
 
-  readZoneSettings(): ObjectReply {
-    return this.#read(() => replyWith(settingNames.map((name) => this.#describeSetting(name))));
+  readZoneSettings(): Promise<ObjectReply> {
+    return this.#reply((database) =>
+      replyWith(settingNames.map((name) => describeSetting(name, database.getSetting(name)))),
+    );
   }
 
-  readZoneSetting(name: SettingName): ObjectReply {
-    return this.#read(() => replyWith(this.#describeSetting(name)));
+  readZoneSetting(name: SettingName): Promise<ObjectReply> {
+    return this.#reply((database) => replyWith(describeSetting(name, database.getSetting(name))));
   }
 
   /** The reply has the settings in the given order; of one setting, it is no list. */
@@ -361,67 +347,42 @@ export class ZoneObject extends DurableObject<Env> {
     requestId: string | null,
   ): Promise<ObjectReply> {
     return this.#change(requestId, (database) => {
-      const { state } = database;
-      const isNew = ({ name, value }: SettingChange): boolean =>
-        JSON.stringify(state.getSetting(name).value) !== JSON.stringify(value);
       const modifiedOn = new Date().toISOString();
-      const wanted = changes.filter(isNew);
-      const after = changes.map(({ name, value }) =>
-        describeSetting(
-          name,
-          wanted.some((change) => change.name === name)
-            ? { value, modifiedOn }
-            : state.getSetting(name),
-        ),
+      const changed = changes
+        .filter(
+          ({ name, value }) =>
+            JSON.stringify(database.getSetting(name).value) !== JSON.stringify(value),
+        )
+        .map(({ name, value }) => [name, { value, modifiedOn }] as const);
+      const written = new Map(changed);
+      const after = changes.map(({ name }) =>
+        describeSetting(name, written.get(name) ?? database.getSetting(name)),
       );
       const json = JSON.stringify(isList ? after : after[0]);
-      const write = (written: ZoneState): void => {
-        for (const { name, value } of wanted) written.setSetting(name, { value, modifiedOn });
-      };
-      if (wanted.some(({ name }) => isServedSetting(name))) {
-        database.writeState(write, requestId, () => json);
-      } else if (wanted.length > 0) database.writeUnserved(write, requestId, json);
-      return replyWithJson(json);
+      if (written.size > 0) database.writeSettings(written, requestId, json);
+      return json;
     });
   }
 
   /** The index stores whether a zone is paused; the zone's answers depend on it. */
   async pause(paused: boolean): Promise<void> {
-    const { identity, state } = this.#database;
-    if (identity !== null && state.paused !== paused) {
-      this.#database.writeState((written) => {
-        written.paused = paused;
-      });
+    const { identity } = this.#database;
+    if (identity !== null && this.#database.get("paused") !== paused) {
+      this.#database.writeFacts({ paused });
     }
     await this.#database.published();
   }
 
   /** A new serial without another change: secondaries ask for the zone again, and faults change. */
   async advanceSerial(): Promise<void> {
-    if (this.#database.identity !== null) this.#database.writeState(() => {});
+    if (this.#database.identity !== null) this.#database.writeFacts({});
     await this.#database.published();
   }
 
   /** For incremental transfers; `null` when the log does not reach back to the serial. */
   changesSince(serial: number): LoggedChange[] | null {
-    const { changeLog, state } = this.#database;
-    return changeLog.since(serial, state.serial);
+    return this.#database.changesSince(serial);
   }
-}
-
-export interface SettingChange {
-  readonly name: SettingName;
-  readonly value: unknown;
-}
-
-/** The operations of a batch. */
-type BatchRequest = Readonly<
-  Record<"deletes" | "patches" | "puts" | "posts", readonly RecordRequest[]>
->;
-
-/** The API has checked that the request has an id. */
-function idOf({ id }: RecordRequest): string {
-  return id as string;
 }
 
 /**

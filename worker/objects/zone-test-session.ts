@@ -5,7 +5,6 @@
  * Closing a layer undoes what was written to zones while the layer was open
  * (`src/base/undo-journal.ts`).
  */
-import { UndoJournal } from "../../src/base/undo-journal.ts";
 import type { SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 
 class ZoneTestSession {
@@ -60,40 +59,3 @@ class ZoneTestSession {
 }
 
 export const zoneTestSession = new ZoneTestSession();
-
-/** The undo journal of one object, which follows the layers of the test session. */
-export class ObjectJournal {
-  readonly #sql: SqlStorage;
-  readonly #zoneId: string | null;
-  #journal: UndoJournal;
-
-  /** @param zoneId `null` for the index, which changes only when a zone changes too */
-  constructor(sql: SqlStorage, zoneId: string | null) {
-    this.#sql = sql;
-    this.#zoneId = zoneId;
-    this.#journal = new UndoJournal(sql);
-    this.#journal.recover(zoneTestSession.run);
-  }
-
-  /** To be called before every write. */
-  enter(): void {
-    if (zoneTestSession.run === "") return;
-    zoneTestSession.touch(this.#zoneId);
-    this.#journal.enter(zoneTestSession.layer, zoneTestSession.run);
-  }
-
-  leave(layer: number): void {
-    this.#journal.leave(layer, zoneTestSession.run);
-  }
-
-  /** Deletes all rows so that the layer can restore them. `false` when no layer is open. */
-  empty(): boolean {
-    this.enter();
-    if (zoneTestSession.layer !== null) {
-      this.#journal.empty();
-      return true;
-    }
-    this.#journal = new UndoJournal(this.#sql);
-    return false;
-  }
-}

@@ -1,8 +1,8 @@
 /**
- * The record writes of one transaction. Each write is checked against the zone as the earlier
- * writes left it. `finish` then checks the rules that only the final zone can satisfy, and gives
- * all writes one serial. A ZoneError thrown anywhere rolls back the whole transaction. The import of a
- * zone file is one transaction.
+ * The record writes of one transaction, which take one serial. Each write is checked against the zone
+ * as the earlier writes left it. `checkTargets` then checks the rules that only the final zone can
+ * satisfy. A ZoneError thrown anywhere rolls back the whole transaction. The import of a zone file is
+ * one transaction.
  */
 import {
   atLine,
@@ -19,11 +19,7 @@ import {
   type RecordDraft,
   type ZoneRecord,
 } from "../../src/dns/record/zone-record.ts";
-import {
-  acceptRecord,
-  type RecordRequest,
-  type RecordRules,
-} from "../../src/dns/rules/accept-record.ts";
+import { acceptRecord, type RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import {
   findBrokenTarget,
   findConflict,
@@ -36,19 +32,7 @@ import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";
 import { readZoneFile } from "../../src/dns/zone-file/parse.ts";
 import type { Message } from "./object-call.ts";
 import type { RecordTable } from "./record-table.ts";
-import type { ChangeLog, ZoneIdentity, ZoneState } from "./zone-state.ts";
-
-export interface TransactionContext {
-  readonly identity: ZoneIdentity;
-  readonly rules: RecordRules;
-  readonly recordQuota: number;
-  readonly records: RecordTable;
-  readonly state: ZoneState;
-  readonly changeLog: ChangeLog;
-  readonly now: string;
-  /** What is known of names that this zone does not have. */
-  readonly external: ReadonlyMap<string, TargetState>;
-}
+import type { ZoneDatabase, ZoneIdentity } from "./zone-database.ts";
 
 /** A CNAME chain reached a name that `external` lacks: look it up, then repeat the transaction. */
 export class ExternalTargetUnknown extends Error {
@@ -77,41 +61,55 @@ export function lookUpName(records: RecordTable, name: string, zoneName: string)
   };
 }
 
+export interface RecordStep {
+  readonly action: "remove" | "add";
+  readonly record: ZoneRecord;
+}
+
 export class ZoneTransaction {
-  readonly context: TransactionContext;
-  readonly changes: { readonly action: "remove" | "add"; readonly record: ZoneRecord }[] = [];
+  readonly database: ZoneDatabase;
+  readonly identity: ZoneIdentity;
+  /** What is known of names that this zone does not have. */
+  readonly external: ReadonlyMap<string, TargetState>;
+  readonly changes: RecordStep[] = [];
+  readonly #records: RecordTable;
+  readonly #rules;
+  readonly #now = new Date().toISOString();
   readonly #proxiedCnames = new Map<string, string>();
 
-  constructor(context: TransactionContext) {
-    this.context = context;
+  constructor(database: ZoneDatabase, external: ZoneTransaction["external"]) {
+    this.database = database;
+    this.identity = database.requireIdentity();
+    this.external = external;
+    this.#records = database.records;
+    const { name: zoneName, nameServers } = this.identity;
+    this.#rules = { ...database.config, zoneName, nameServers };
   }
 
-  #accept(request: RecordRequest): RecordDraft {
-    return requireValid((report) => acceptRecord(request, this.context.rules, report));
-  }
-
-  #checkConflict(draft: RecordDraft, id: string): void {
-    const { records, identity } = this.context;
-    const apex = { zoneName: identity.name, nameServers: identity.nameServers };
-    const conflict = findConflict(draft, records.neighbours(draft.name, id), apex);
+  #accept(request: RecordRequest, id: string): RecordDraft {
+    const draft = requireValid((report) => acceptRecord(request, this.#rules, report));
+    const neighbours = this.#records.neighbours(draft.name, id);
+    const conflict = findConflict(draft, neighbours, this.#rules);
     if (conflict !== null) throw new ZoneError([conflict]);
+    return draft;
   }
 
-  /** `finish` follows the chains, because a batch may create a target after its CNAME. */
+  /** `checkTargets` follows the chains, because a batch may create a target after its CNAME. */
   #addChain(draft: RecordDraft, id: string): void {
     if (draft.type === "CNAME" && draft.proxied) this.#proxiedCnames.set(id, draft.content);
     else this.#proxiedCnames.delete(id);
   }
 
   create(request: RecordRequest): ZoneRecord {
-    const { records, recordQuota, now } = this.context;
-    const draft = this.#accept(request);
     const id = crypto.randomUUID().replaceAll("-", "");
-    this.#checkConflict(draft, id);
-    if (records.count() >= recordQuota) throw new ZoneError([problem.recordQuota()]);
+    const draft = this.#accept(request, id);
+    if (this.#records.count() >= this.database.config.recordQuota) {
+      throw new ZoneError([problem.recordQuota()]);
+    }
+    const now = this.#now;
     const dates = { createdOn: now, modifiedOn: now, ...annotationDates(draft, null, now) };
     const record = { ...draft, id, ...dates };
-    records.insert(record);
+    this.#records.insert(record);
     this.#addChain(draft, id);
     this.changes.push({ action: "add", record });
     return record;
@@ -132,22 +130,20 @@ export class ZoneTransaction {
   }
 
   overwrite(id: string, request: RecordRequest): ZoneRecord {
-    return this.#replace(this.context.records.get(id), request);
+    return this.#replace(this.#records.get(id), request);
   }
 
   edit(id: string, patch: RecordRequest): ZoneRecord {
-    const current = this.context.records.get(id);
+    const current = this.#records.get(id);
     return this.#replace(current, applyRecordPatch(current, patch));
   }
 
   #replace(current: ZoneRecord, request: RecordRequest): ZoneRecord {
-    const draft = this.#accept(request);
-    this.#checkConflict(draft, current.id);
+    const draft = this.#accept(request, current.id);
     if (isSameDraft(current, draft)) return current;
-    const { now } = this.context;
-    const dates = { modifiedOn: now, ...annotationDates(draft, current, now) };
+    const dates = { modifiedOn: this.#now, ...annotationDates(draft, current, this.#now) };
     const record = { ...current, ...draft, ...dates };
-    this.context.records.update(record);
+    this.#records.update(record);
     // A chain that broke since then must not prevent a new comment.
     if (draft.content !== current.content || draft.proxied !== current.proxied) {
       this.#addChain(draft, current.id);
@@ -157,33 +153,29 @@ export class ZoneTransaction {
   }
 
   remove(id: string): ZoneRecord {
-    const { records } = this.context;
-    const record = records.get(id);
-    records.remove(id);
+    const record = this.#records.get(id);
+    this.#records.remove(id);
     this.#proxiedCnames.delete(id);
     this.changes.push({ action: "remove", record });
     return record;
   }
 
   #lookUp = (name: string): TargetState => {
-    const { records, identity, external } = this.context;
-    const own = isInZone(name, identity.name) ? lookUpName(records, name, identity.name) : null;
+    const { name: zoneName } = this.identity;
+    const own = isInZone(name, zoneName) ? lookUpName(this.#records, name, zoneName) : null;
     if (own !== null) return own;
     // A name below the apex may belong to another zone: the zone of a subdomain.
-    const known = external.get(name);
+    const known = this.external.get(name);
     if (known === undefined) throw new ExternalTargetUnknown(name);
     return known;
   };
 
-  finish(): void {
-    const { state, changeLog } = this.context;
+  /** To be called at the end. */
+  checkTargets(): void {
     for (const target of this.#proxiedCnames.values()) {
       const broken = findBrokenTarget(target, this.#lookUp);
       if (broken !== null) throw new ZoneError([problem.targetNotAllowed(broken)]);
     }
-    if (this.changes.length === 0) return;
-    const serial = state.advanceSerial();
-    changeLog.append(this.changes.map((change) => ({ ...change, serial })));
   }
 }
 
@@ -214,8 +206,8 @@ export function importZoneFile(
   transaction: ZoneTransaction,
   messages: Message[],
 ): { readonly recs_added: number; readonly total_records_parsed: number } {
-  const { identity, recordQuota } = transaction.context;
-  const recordsMax = Math.min(recordQuota, importRecordsMax);
+  const { identity, database } = transaction;
+  const recordsMax = Math.min(database.config.recordQuota, importRecordsMax);
   const options = { zoneName: identity.name, proxied, recordsMax };
   const { records, problems: malformed } = readZoneFile(text, options);
   const problems: Problem[] = [...malformed];
@@ -242,21 +234,19 @@ export function importZoneFile(
   return { recs_added: added, total_records_parsed: records.length };
 }
 
-export function exportZoneFile(
-  { name, nameServers }: ZoneIdentity,
-  { settings, serial }: ZoneState,
-  records: readonly ZoneRecord[],
-): string {
-  const { soa, ns_ttl } = settings;
+export function exportZoneFile(database: ZoneDatabase): string {
+  const { name: zoneName, nameServers } = database.requireIdentity();
+  const { soa, ns_ttl } = database.get("settings");
+  const serial = database.get("serial");
   const head = {
-    zoneName: name,
+    zoneName,
     nameServers,
     nsTtlSeconds: ns_ttl,
     soaTtlSeconds: soa.ttl,
     soa: recordType("SOA").compose({ ...soa, serial, minimum: soa.min_ttl }),
     exportedOn: new Date().toISOString(),
   };
-  return composeZoneFile(head, records);
+  return composeZoneFile(head, database.records.all());
 }
 
 /** 0 for a problem of the whole file. */

@@ -8,17 +8,11 @@
  * Unreachable listeners do not fail the write, which is committed already
  * (`src/dns/replication/publication.ts`).
  */
-import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { readDnsConfig, type DnsVariables } from "../../src/dns/config/dns-config.ts";
-import type { LoggedQuery, Observation } from "../../src/dns/fault/observed-queries.ts";
 import {
-  externalPath,
   listenersOrigin,
-  logPath,
-  observationPath,
   publicationPath,
-  queriesPath,
   secretHeader,
 } from "../../src/dns/replication/listener-protocol.ts";
 import {
@@ -27,7 +21,6 @@ import {
   zoneIdOf,
   type Publication,
 } from "../../src/dns/replication/publication.ts";
-import type { QueryCount } from "../../src/dns/rules/query-report.ts";
 import type { ZoneChange, ZoneData } from "../../src/dns/rules/zone.ts";
 
 export interface ListenersEnv {
@@ -43,9 +36,9 @@ const answerMillisecondsMax = 10_000;
 export function publicationQueue(env: ListenersEnv): PublicationQueue | null {
   if (env.LISTENERS === undefined) return null;
   return new PublicationQueue({
-    async send(publications) {
+    send(publications) {
       const signal = AbortSignal.timeout(answerMillisecondsMax);
-      await ask(env, publicationPath, publications, signal);
+      return askListeners(env, publicationPath, publications, undefined, signal);
     },
     wait: (milliseconds) => scheduler.wait(milliseconds),
     onLost: (error) =>
@@ -53,56 +46,20 @@ export function publicationQueue(env: ListenersEnv): PublicationQueue | null {
   });
 }
 
-/**
- * workerd cannot query a resolver; the listeners' process can. Without listeners every external
- * name fails, and so do the answers that depend on it.
- */
-export function resolveByListeners(env: ListenersEnv): ResolveExternal {
-  return async (question) => {
-    if (env.LISTENERS === undefined) return "failed";
-    try {
-      const answer = await ask(env, externalPath, question);
-      return (await answer.json()) as ExternalResult;
-    } catch {
-      return "failed";
-    }
-  };
-}
-
-/** The numbers of queries that the listeners have answered; none without listeners. */
-export async function countListenersQueries(env: ListenersEnv): Promise<readonly QueryCount[]> {
-  if (env.LISTENERS === undefined) return [];
-  return (await ask(env, queriesPath, null)).json();
-}
-
-/** Resolves when the listeners observe their queries so. */
-export async function observeByListeners(
-  env: ListenersEnv,
-  observation: Observation,
-): Promise<void> {
-  if (env.LISTENERS !== undefined) await ask(env, observationPath, observation);
-}
-
-/** The logged queries of the listeners since a time; none without listeners. */
-export async function logOfListeners(
-  env: ListenersEnv,
-  sinceMilliseconds: number,
-): Promise<readonly LoggedQuery[]> {
-  if (env.LISTENERS === undefined) return [];
-  return (await ask(env, logPath, sinceMilliseconds)).json();
-}
-
-async function ask(
+/** @param otherwise the answer without listeners, and the answer of a call that has no result */
+export async function askListeners<Result>(
   { LISTENERS, LISTENERS_SECRET = "" }: ListenersEnv,
   path: string,
   body: unknown,
+  otherwise: Result,
   signal: AbortSignal | null = null,
-): Promise<Response> {
+): Promise<Result> {
+  if (LISTENERS === undefined) return otherwise;
   const headers = { [secretHeader]: LISTENERS_SECRET };
   const init = { method: "POST", headers, body: JSON.stringify(body), signal };
-  const response = await LISTENERS!.fetch(listenersOrigin + path, init);
+  const response = await LISTENERS.fetch(listenersOrigin + path, init);
   if (!response.ok) throw new Error(`status ${response.status}`);
-  return response;
+  return response.status === 204 ? otherwise : response.json();
 }
 
 /**
@@ -149,6 +106,3 @@ class IsolateZones {
 }
 
 export const isolateZones = new IsolateZones();
-
-/** The numbers of queries that this isolate has answered; DNS over HTTPS sets `count`. */
-export const isolateQueries: { count: () => readonly QueryCount[] } = { count: () => [] };
