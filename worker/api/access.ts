@@ -25,16 +25,19 @@ export function isSameSecret(secret: string, given: string): boolean {
   return one.length === other.length && crypto.subtle.timingSafeEqual(one, other);
 }
 
-function authenticateToken(authorization: string, config: DnsConfig): Access {
-  const token = bearerPattern.exec(authorization)?.[1];
-  if (token === undefined || !tokenPattern.test(token))
-    throw new ZoneError([problem.malformedAuthorization()]);
-  const found = config.tokens.find((candidate) => isSameSecret(candidate.token, token));
-  if (found === undefined) throw new ZoneError([problem.invalidToken()]);
-  return { token, zones: found.zones, readOnly: found.readOnly };
-}
-
-function authenticateKey(email: string, key: string, config: DnsConfig): Access {
+export function authenticate(headers: Headers, config: DnsConfig): Access {
+  const authorization = headers.get("authorization");
+  if (authorization !== null) {
+    const token = bearerPattern.exec(authorization)?.[1];
+    if (token === undefined || !tokenPattern.test(token))
+      throw new ZoneError([problem.malformedAuthorization()]);
+    const found = config.tokens.find((candidate) => isSameSecret(candidate.token, token));
+    if (found === undefined) throw new ZoneError([problem.invalidToken()]);
+    return { token, zones: found.zones, readOnly: found.readOnly };
+  }
+  const email = headers.get("x-auth-email");
+  const key = headers.get("x-auth-key");
+  if (email === null || key === null) throw new ZoneError([problem.noCredentials()]);
   const known = isSameSecret(config.key, key);
   if (!emailPattern.test(email)) throw new ZoneError([problem.malformedEmail()]);
   // A configured key need not have the form of an API key.
@@ -45,35 +48,30 @@ function authenticateKey(email: string, key: string, config: DnsConfig): Access 
   return owner;
 }
 
-export function authenticate(headers: Headers, config: DnsConfig): Access {
-  const authorization = headers.get("authorization");
-  if (authorization !== null) return authenticateToken(authorization, config);
-  const email = headers.get("x-auth-email");
-  const key = headers.get("x-auth-key");
-  if (email === null || key === null) throw new ZoneError([problem.noCredentials()]);
-  return authenticateKey(email, key, config);
-}
-
 export function hasCredentials(headers: Headers): boolean {
   return ["authorization", "x-auth-email", "x-auth-key"].some((name) => headers.has(name));
 }
 
+function demand(isAllowed: boolean): void {
+  if (!isAllowed) throw new ZoneError([problem.notAllowed()]);
+}
+
 export function requireZone({ zones }: Access, { id, name }: Pick<Zone, "id" | "name">): void {
-  const allowed = zones === null || zones.includes(id) || zones.includes(name);
-  if (!allowed) throw new ZoneError([problem.notAllowed()]);
+  demand(zones === null || zones.includes(id) || zones.includes(name));
 }
 
-/** Only credentials for all zones may create or delete a zone. */
-export function requireAllZones(access: Access): void {
-  if (access.zones !== null) throw new ZoneError([problem.notAllowed()]);
+/** Only credentials for all zones may create or delete a zone, and use the test controls. */
+export function requireAllZones({ zones }: Access): void {
+  demand(zones === null);
 }
 
-export function requireWriting(access: Access): void {
-  if (access.readOnly) throw new ZoneError([problem.notAllowed()]);
+/** Every other method than these changes something. */
+const readingMethods = new Set(["GET", "HEAD"]);
+
+export function isReading(method: string): boolean {
+  return readingMethods.has(method);
 }
 
-/** The test controls are for credentials for all zones, and every method but GET changes something. */
-export function requireControl(access: Access, method: string): void {
-  requireAllZones(access);
-  if (method !== "GET") requireWriting(access);
+export function requireMethod({ readOnly }: Access, method: string): void {
+  demand(!readOnly || isReading(method));
 }

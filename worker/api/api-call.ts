@@ -26,6 +26,16 @@ export interface ApiCall {
   readonly requestId: string | null;
 }
 
+/** @throws ZoneError for a method that the path does not have */
+export function findMethod<Handler>(
+  methods: Readonly<Record<string, Handler>>,
+  method: string,
+): Handler {
+  const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (handler === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
+  return handler;
+}
+
 /** The shortest delay that the header can express: an injected fault may have ended by then. */
 const retryAfterSeconds = 1;
 

@@ -1,6 +1,5 @@
 /**
- * The last calls of the record API, while the explorer follows them. Otherwise a call costs one look at
- * `isFollowed`.
+ * The last calls of the record API, while the explorer follows them.
  */
 import type { Problem } from "../../src/dns/record/problem.ts";
 import { clientHeader, scriptClient, type LoggedCall } from "../../src/dns/rules/api-call.ts";
@@ -32,14 +31,12 @@ class CallLog {
     this.#calls = [];
   }
 
-  async record(request: Request, serve: () => Promise<Response>): Promise<Response> {
-    const { pathname, search } = new URL(request.url);
-    const at = Date.now();
-    const response = await serve();
-    if (pathname.startsWith(controlRoot)) return response;
+  /** @param at when the request arrived */
+  async add({ url, method, headers }: Request, response: Response, at: number): Promise<void> {
+    const { pathname, search } = new URL(url);
+    if (pathname.startsWith(controlRoot)) return;
     const { status } = response;
     const errors = status < errorStatus ? [] : await errorsIn(response.clone());
-    const { method, headers } = request;
     // Twice the limit, so that the array moves rarely.
     if (this.#calls.length >= 2 * callsMax) this.#calls = this.#calls.slice(-callsMax);
     this.#calls.push({
@@ -52,7 +49,6 @@ class CallLog {
       status,
       errors,
     });
-    return response;
   }
 }
 

@@ -25,7 +25,7 @@ import {
   readQueryFault,
   type QueryFault,
 } from "../../src/dns/fault/query-fault.ts";
-import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { isDnsName } from "../../src/dns/record/record-name.ts";
 import { FaultPlan } from "../../src/dns/rules/api-call.ts";
 import { indexObject } from "../objects/index-object.ts";
@@ -43,8 +43,8 @@ import {
 } from "../objects/query-observation.ts";
 import { zoneObject } from "../objects/zone-object.ts";
 import { zoneTestSession } from "../objects/zone-test-session.ts";
-import { requireControl, type Access } from "./access.ts";
-import { readJson, success } from "./api-call.ts";
+import { requireAllZones, requireMethod, type Access } from "./access.ts";
+import { findMethod, readJson, success } from "./api-call.ts";
 import { callLog } from "./call-log.ts";
 
 interface ControlCall {
@@ -63,7 +63,7 @@ const controls: Readonly<Record<string, Control>> = {
   "/ledge/faults": {
     GET: ({ api }) => api.faults.faults,
     async PUT({ request, api }) {
-      api.faults = acceptFaultPlan((await readJson(request))["faults"]);
+      api.faults = acceptFaultPlan(await readFaults(request));
       return api.faults.faults;
     },
     DELETE({ api }) {
@@ -78,9 +78,7 @@ const controls: Readonly<Record<string, Control>> = {
       return queryFaults.list();
     },
     async PUT({ request, env }) {
-      const { faults } = await readJson(request);
-      if (!Array.isArray(faults)) throw new ZoneError([problem.notAList("faults", "objects")]);
-      await replaceQueryFaults(env, faults.map(acceptQueryFault));
+      await replaceQueryFaults(env, (await readFaults(request)).map(acceptQueryFault));
       return queryFaults.list();
     },
     async DELETE({ env }) {
@@ -106,8 +104,7 @@ const controls: Readonly<Record<string, Control>> = {
   "/ledge/dnssec_faults": {
     GET: () => signatureFaults,
     async PUT({ request, env }) {
-      const { faults } = await readJson(request);
-      await replaceSignatureFaults(env, acceptSignatureFaults(faults));
+      await replaceSignatureFaults(env, acceptSignatureFaults(await readFaults(request)));
       return signatureFaults;
     },
     async DELETE({ env }) {
@@ -152,19 +149,24 @@ export async function serveControl(
   call: ControlCall,
 ): Promise<Response> {
   const { method, headers } = call.request;
-  if (path === queryFaultPath && headers.get("upgrade") === "websocket") {
-    requireControl(access, "PUT");
-    return serveHeldFaults(call.env);
-  }
-  requireControl(access, method);
-  const control = controls[path]!;
-  const handle = Object.hasOwn(control, method) ? control[method] : undefined;
-  if (handle === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
-  return success(JSON.stringify(await handle(call)));
+  const isUpgrade = path === queryFaultPath && headers.get("upgrade") === "websocket";
+  requireAllZones(access);
+  requireMethod(access, isUpgrade ? "PUT" : method);
+  if (isUpgrade) return serveHeldFaults(call.env);
+  return success(JSON.stringify(await findMethod(controls[path]!, method)(call)));
 }
 
-export function acceptFaultPlan(input: unknown): FaultPlan {
-  if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
+async function readFaults(request: Request): Promise<unknown[]> {
+  return acceptList((await readJson(request))["faults"]);
+}
+
+function acceptList(faults: unknown): unknown[] {
+  if (!Array.isArray(faults)) throw new ZoneError([problem.notAList("faults", "objects")]);
+  return faults;
+}
+
+export function acceptFaultPlan(given: unknown): FaultPlan {
+  const input = acceptList(given);
   const mistakes: string[] = [];
   const faults = parseFaults(input, (path, mistake) => {
     mistakes.push(`${fieldName(path)} ${mistake}`);
@@ -220,28 +222,25 @@ async function findZone(env: Env, { kind, zone, name }: RequestedFault): Promise
   throw new ZoneError([problem.valueInvalid("faults", `for local zones: ${place} is in none`)]);
 }
 
-function acceptSignatureFaults(input: unknown): RequestedFault[] {
-  if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
-  return input.map((each: unknown, index) => {
+function refuse(found: Problem): never {
+  throw new ZoneError([found]);
+}
+
+function acceptSignatureFaults(input: readonly unknown[]): RequestedFault[] {
+  return input.map((each, index) => {
     const { kind, zone, name } = (each ?? {}) as Partial<Record<keyof RequestedFault, unknown>>;
     const field = `faults[${index}]`;
     const found = signatureFaultKinds.find((known) => known === kind);
-    if (found === undefined) {
-      throw new ZoneError([problem.notOneOf(`${field}.kind`, signatureFaultKinds)]);
-    }
+    if (found === undefined) return refuse(problem.notOneOf(`${field}.kind`, signatureFaultKinds));
     const place = zone ?? name;
-    if (
-      (zone === undefined) === (name === undefined) ||
-      typeof place !== "string" ||
-      place === ""
-    ) {
-      throw new ZoneError([
-        problem.valueInvalid(field, "for a zone or for a name, and not for both"),
-      ]);
+    const isOne = (zone === undefined) !== (name === undefined);
+    if (!isOne || typeof place !== "string" || place === "") {
+      return refuse(problem.valueInvalid(field, "for a zone or for a name, and not for both"));
     }
     const text = place.toLowerCase().replace(/\.$/, "");
-    if (!isDnsName(text.replace(/^\*\./, "")))
-      throw new ZoneError([problem.valueInvalid(field, "for a domain name")]);
+    if (!isDnsName(text.replace(/^\*\./, ""))) {
+      return refuse(problem.valueInvalid(field, "for a domain name"));
+    }
     return zone === undefined ? { kind: found, name: text } : { kind: found, zone: text };
   });
 }
@@ -266,29 +265,24 @@ interface HoldRequest {
  */
 function serveHeldFaults(env: Env): Response {
   const { 0: client, 1: server } = new WebSocketPair();
-  /** The faults of this connection as they were given, with their ids. */
-  let held: { readonly given: string; readonly id: number }[] = [];
+  /** The ids of this connection's faults, by the JSON in which they were given. */
+  let held = new Map<string, number>();
+  let order: readonly string[] = [];
   let isEnded = false;
 
   /** A fault that stays goes on counting. */
-  const replace = async (next: readonly unknown[]): Promise<void> => {
-    const faults = next.map((given) => ({
-      given: JSON.stringify(given),
-      fault: readQueryFault(given),
-    }));
-    const kept = held.filter(({ given }) => faults.some((each) => each.given === given));
-    const released = held.filter((each) => !kept.includes(each));
-    const added = faults.filter(({ given }) => !kept.some((each) => each.given === given));
+  const replace = async (faults: readonly unknown[]): Promise<void> => {
+    const next = new Map(faults.map((given) => [JSON.stringify(given), readQueryFault(given)]));
+    const added = [...next.keys()].filter((given) => !held.has(given));
+    const released = [...held].filter(([given]) => !next.has(given)).map(([, id]) => id);
     const ids = await holdQueryFaults(
       env,
-      released.map(({ id }) => id),
-      added.map(({ fault }) => fault),
+      released,
+      added.map((given) => next.get(given)!),
     );
-    const all = [
-      ...kept,
-      ...added.map(({ given }, index) => ({ given, id: ids[index] as number })),
-    ];
-    held = faults.flatMap(({ given }) => all.find((each) => each.given === given) ?? []);
+    for (const [index, given] of added.entries()) held.set(given, ids[index]!);
+    held = new Map([...held].filter(([given]) => next.has(given)));
+    order = faults.map((given) => JSON.stringify(given));
   };
 
   const answer = async (data: ArrayBuffer): Promise<void> => {
@@ -296,7 +290,7 @@ function serveHeldFaults(env: Env): Response {
       const { conditions } = JSON.parse(new TextDecoder().decode(data)) as HoldRequest;
       if (isEnded) return;
       if (conditions !== undefined) await replace(conditions?.faults ?? []);
-      const hits = held.map(({ id }) => queryFaults.hitsOf(id));
+      const hits = order.map((given) => queryFaults.hitsOf(held.get(given)!));
       server.send(new TextEncoder().encode(JSON.stringify({ hits })));
     } catch {
       server.close(internalErrorCode);

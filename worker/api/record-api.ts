@@ -13,22 +13,28 @@ import { requireZonesFolder, zonesDiskSpace } from "../objects/object-database.t
 import {
   authenticate,
   hasCredentials,
-  requireWriting,
+  isReading,
+  requireMethod,
   requireZone,
   stranger,
   type Access,
 } from "./access.ts";
-import { drainBody, failure, respond } from "./api-call.ts";
+import { drainBody, failure, findMethod, respond } from "./api-call.ts";
 import { callLog } from "./call-log.ts";
 import { endSignatureFaults, isControlPath, serveControl } from "./controls.ts";
 import { findRoute, localAccount, publicPaths } from "./operations.ts";
 
-const readingMethods = new Set(["GET", "HEAD"]);
+/** At this number the cache of zones is emptied. */
+const cachedZonesMax = 10_000;
 
 export class RecordApi {
   readonly #env: Env;
   readonly #config: DnsConfig;
-  readonly #zones = new ZoneCache();
+  /**
+   * The zones that this isolate has found in the index: saves a call to the index for every request.
+   * When a zone is deleted later, its object reports that, and the cache forgets the zone.
+   */
+  readonly #zones = new Map<string, Pick<Zone, "id" | "name">>();
   #declared = false;
   faults: FaultPlan;
 
@@ -39,22 +45,18 @@ export class RecordApi {
   }
 
   /** @param anonymous the access without credentials; `null` when credentials are required */
-  serve(request: Request, anonymous: Access | null): Promise<Response> {
-    return callLog.isFollowed
-      ? callLog.record(request, () => this.#serveRequest(request, anonymous))
-      : this.#serveRequest(request, anonymous);
-  }
-
-  async #serveRequest(request: Request, anonymous: Access | null): Promise<Response> {
+  async serve(request: Request, anonymous: Access | null): Promise<Response> {
+    const start = Date.now();
+    let response: Response;
     try {
-      return await this.#serveOnDisk(request, anonymous);
+      response = await this.#serveOnDisk(request, anonymous);
     } catch (error) {
-      if (error instanceof ZoneError) return failure(error.problems);
-      console.error(error);
-      return failure([problem.internal()]);
-    } finally {
-      await drainBody(request);
+      if (!(error instanceof ZoneError)) console.error(error);
+      response = failure(error instanceof ZoneError ? error.problems : [problem.internal()]);
     }
+    await drainBody(request);
+    if (callLog.isFollowed) await callLog.add(request, response, start);
+    return response;
   }
 
   /**
@@ -66,7 +68,7 @@ export class RecordApi {
     requireZonesFolder();
     const space = zonesDiskSpace(this.#env);
     const { method } = request;
-    if (space === null || readingMethods.has(method)) return this.#serve(request, anonymous);
+    if (space === null || isReading(method)) return this.#serve(request, anonymous);
     if (space.isFull) {
       const reason = method === "DELETE" ? null : await space.findProblem();
       if (reason !== null) throw new ZoneError([problem.storage(reason.text)]);
@@ -90,7 +92,7 @@ export class RecordApi {
     const url = new URL(request.url);
     const path = url.pathname.replace(/(?<=.)\/+$/, "");
     const { method, headers } = request;
-    const isPublic = publicPaths.has(path) && readingMethods.has(method);
+    const isPublic = publicPaths.has(path) && isReading(method);
     const granted = hasCredentials(headers) ? null : (anonymous ?? (isPublic ? stranger : null));
     const access = granted ?? authenticate(headers, this.#config);
     if (isControlPath(path)) {
@@ -114,16 +116,24 @@ export class RecordApi {
     await endSignatureFaults(this.#env);
   }
 
-  /** Creates the zones of the configuration. The first request reports their problems. */
-  async prepare(): Promise<void> {
-    await this.#declareZones().catch(() => {});
-  }
-
-  async #declareZones(): Promise<void> {
+  /** Creates the zones of the configuration. */
+  async declareZones(): Promise<void> {
     if (this.#declared) return;
     const problems = await indexObject(this.#env).declareZones();
     if (problems.length > 0) throw new ZoneError(problems);
     this.#declared = true;
+  }
+
+  async #findZone(id: string): Promise<Pick<Zone, "id" | "name"> | null> {
+    const seen = this.#zones.get(id);
+    if (seen !== undefined) return seen;
+    const zone = await indexObject(this.#env).get(id);
+    if (zone === null) return null;
+    // Completes a zone whose creation was interrupted after its entry in the index.
+    await zoneObject(this.#env, id).open(zone);
+    if (this.#zones.size >= cachedZonesMax) this.#zones.clear();
+    this.#zones.set(id, { id, name: zone.name });
+    return zone;
   }
 
   async #dispatch(
@@ -136,12 +146,11 @@ export class RecordApi {
     const route = findRoute(path);
     if (route === null) throw new ZoneError([problem.noRoute(path)]);
     const { method } = request;
-    const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
-    if (handler === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
-    await this.#declareZones();
+    const handler = findMethod(route.methods, method);
+    await this.declareZones();
     const zoneId = route.ids["zone"];
     if (zoneId !== undefined) {
-      const zone = await this.#zones.find(this.#env, zoneId);
+      const zone = await this.#findZone(zoneId);
       if (zone === null) {
         const reply =
           method === "DELETE" && requestId !== null
@@ -152,7 +161,7 @@ export class RecordApi {
       }
       requireZone(access, zone);
     }
-    if (!readingMethods.has(method)) requireWriting(access);
+    requireMethod(access, method);
     const result = await handler({
       request,
       path,
@@ -167,34 +176,7 @@ export class RecordApi {
     const response = result instanceof Response ? result : respond(result, path);
     // The call may have deleted the zone, or another call since the zone entered the cache.
     const isGone = response.status === 404 || (method === "DELETE" && path.endsWith(zoneId ?? "/"));
-    if (isGone && zoneId !== undefined) this.#zones.forget(zoneId);
+    if (isGone && zoneId !== undefined) this.#zones.delete(zoneId);
     return response;
-  }
-}
-
-/** At this number the cache is emptied. */
-const zonesMax = 10_000;
-
-/**
- * The zones that this isolate has found in the index. The cache saves the call to the index for
- * every request. When a zone is deleted later, its object reports that, and the cache forgets it.
- */
-class ZoneCache {
-  readonly #seen = new Map<string, Pick<Zone, "id" | "name">>();
-
-  async find(env: Env, id: string): Promise<Pick<Zone, "id" | "name"> | null> {
-    const seen = this.#seen.get(id);
-    if (seen !== undefined) return seen;
-    const zone = await indexObject(env).get(id);
-    if (zone === null) return null;
-    // Completes a zone whose creation was interrupted after its entry in the index.
-    await zoneObject(env, id).open(zone);
-    if (this.#seen.size >= zonesMax) this.#seen.clear();
-    this.#seen.set(id, { id: zone.id, name: zone.name });
-    return zone;
-  }
-
-  forget(id: string): void {
-    this.#seen.delete(id);
   }
 }

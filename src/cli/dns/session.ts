@@ -15,7 +15,7 @@ import {
 import { readDnsConfig } from "../../dns/config/dns-config.ts";
 import { lookUpServer, type ServerAddress } from "../../dns/config/dns-table.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
-import { connectionUrl, ZonesConnection } from "../../dns/server/zones-connection.ts";
+import { connectionUrl, connectToZones } from "../../dns/server/zones-connection.ts";
 import { waitForAddresses, zonesFolder, type Zones } from "../../dns/server/zones-owner.ts";
 import {
   configSelection,
@@ -98,7 +98,7 @@ function findCredentials(
 }
 
 async function connect(zones: Zones): Promise<DnsServer> {
-  const connection = await ZonesConnection.open(zones);
+  const connection = await connectToZones(zones);
   return {
     url: connectionUrl,
     dns: null,

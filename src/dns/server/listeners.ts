@@ -23,90 +23,85 @@ const steadyMilliseconds = 30_000;
  */
 const maxYoungGenerationSizeMb = 16;
 
-export class Listeners {
+export interface Listeners {
   readonly secret: string;
   /** The address to which the companion worker sends publications. */
   readonly address: string;
-  readonly #data: ThreadData;
-  #thread: Worker;
-  #origin = "";
-  /** `null` until the ports are open: until then the end of the thread fails the start. */
-  #bound: OpenPorts | null = null;
-  /** Aborted when the listeners stop. */
-  readonly #end = new AbortController();
-  #restarted: Promise<void> = Promise.resolve();
-
-  private constructor(data: ThreadData, thread: Worker, address: string) {
-    this.#data = data;
-    this.secret = data.secret;
-    this.address = address;
-    this.#thread = thread;
-    this.#watch(thread, 0);
-  }
-
-  static async start(options: Omit<ThreadData, "secret">): Promise<Listeners> {
-    const { platformAddresses, resolvers, transfers } = options;
-    const secret = randomBytes(24).toString("hex");
-    const data = { secret, platformAddresses, resolvers, transfers };
-    const thread = startThread(data);
-    try {
-      return new Listeners(data, thread, await call(thread, "receivePublications", 0));
-    } catch (error) {
-      await thread.terminate();
-      throw error;
-    }
-  }
-
   /** Loads the zones of the companion worker at `origin`. */
-  async load(origin: string): Promise<void> {
-    this.#origin = origin;
-    await call(this.#thread, "load", origin);
-  }
-
+  load(origin: string): Promise<void>;
   /** Fails with EADDRINUSE when the port is taken; the caller may then try another port. */
-  async open({ hosts, hostsOptional, port }: BindOptions): Promise<OpenPorts> {
-    this.#bound = await call(this.#thread, "bind", { hosts, hostsOptional, port });
-    return this.#bound;
-  }
+  open(options: BindOptions): Promise<OpenPorts>;
+  stop(): Promise<void>;
+}
 
-  async stop(): Promise<void> {
-    this.#end.abort();
-    await this.#restarted;
-    // The call fails when the thread has ended already.
-    await call(this.#thread, "stop").catch(() => {});
-    await this.#thread.terminate();
-  }
+export async function startListeners(options: Omit<ThreadData, "secret">): Promise<Listeners> {
+  const { platformAddresses, resolvers, transfers } = options;
+  const secret = randomBytes(24).toString("hex");
+  const data = { secret, platformAddresses, resolvers, transfers };
+  let thread = startThread(data);
+  let origin = "";
+  /** `null` until the ports are open: until then the end of the thread fails the start. */
+  let bound: OpenPorts | null = null;
+  let restarted: Promise<void> = Promise.resolve();
+  const end = new AbortController();
 
   /** @param failures the ends of threads in a row, each soon after its start */
-  #watch(thread: Worker, failures: number): void {
+  const watch = (watched: Worker, failures: number): void => {
     const start = performance.now();
-    thread.once("exit", () => {
-      if (this.#end.signal.aborted || this.#bound === null) return;
+    watched.once("exit", () => {
+      if (end.signal.aborted || bound === null) return;
       const isSteady = performance.now() - start > steadyMilliseconds;
-      this.#restarted = this.#restart(this.#bound, isSteady ? 0 : failures + 1);
+      restarted = restart(bound, isSteady ? 0 : failures + 1);
     });
-  }
+  };
 
-  async #restart({ hosts, port }: OpenPorts, failures: number): Promise<void> {
+  const restart = async ({ hosts, port }: OpenPorts, failures: number): Promise<void> => {
     const pause = restartMilliseconds[failures] ?? restartMilliseconds.at(-1);
-    const { signal } = this.#end;
+    const { signal } = end;
     await wait(pause, undefined, { ref: false, signal }).catch(() => {});
     if (signal.aborted) return;
     console.error("A DNS listener thread has ended, and starts again.");
-    const thread = startThread(this.#data);
-    this.#thread = thread;
-    this.#watch(thread, failures);
+    const next = startThread(data);
+    thread = next;
+    watch(next, failures);
     try {
-      const publicationPort = Number(this.address.slice(this.address.lastIndexOf(":") + 1));
-      await call(thread, "receivePublications", publicationPort);
-      await call(thread, "load", this.#origin);
-      await call(thread, "bind", { hosts, port, hostsOptional: false });
+      await call(next, "receivePublications", Number(address.slice(address.lastIndexOf(":") + 1)));
+      await call(next, "load", origin);
+      await call(next, "bind", { hosts, port, hostsOptional: false });
     } catch (error) {
       if (!signal.aborted) console.error("A DNS listener thread does not start:", error);
       // Its end starts the next try.
-      await thread.terminate();
+      await next.terminate();
     }
+  };
+
+  let address: string;
+  try {
+    address = await call(thread, "receivePublications", 0);
+  } catch (error) {
+    await thread.terminate();
+    throw error;
   }
+  watch(thread, 0);
+  return {
+    secret,
+    address,
+    async load(from) {
+      origin = from;
+      await call(thread, "load", origin);
+    },
+    async open({ hosts, hostsOptional, port }) {
+      bound = await call(thread, "bind", { hosts, hostsOptional, port });
+      return bound;
+    },
+    async stop() {
+      end.abort();
+      await restarted;
+      // The call fails when the thread has ended already.
+      await call(thread, "stop").catch(() => {});
+      await thread.terminate();
+    },
+  };
 }
 
 function startThread(workerData: ThreadData): Worker {

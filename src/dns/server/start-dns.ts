@@ -16,7 +16,7 @@ import {
 import type { ProjectDns } from "../config/dns-table.ts";
 import { ApiPort, openHttpsPort } from "./api-port.ts";
 import { publicSocketPath, startCompanion, type CompanionOptions } from "./companion.ts";
-import { Listeners } from "./listeners.ts";
+import { startListeners, type Listeners } from "./listeners.ts";
 import type { BindOptions, OpenPorts } from "./sockets.ts";
 import {
   claimZones,
@@ -166,7 +166,7 @@ export async function startServer(
   try {
     const port = (await isPortFree(wanted, apiHost).catch(() => false)) ? wanted : 0;
     const listeners =
-      options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
+      options.listen === false ? null : await startListeners({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
     const companion = await startCompanion(owner, variables, {
       isPublic: true,
@@ -193,18 +193,15 @@ export async function startServer(
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     const listZones = (): Promise<string[]> => zoneNames(url, config);
-    if (listeners === null) {
-      owner.amend({ table, addresses: { url, dns: null } });
-      return { url, httpsUrl, dnsPort: null, addresses: [], listZones, stop };
-    }
     const dnsPort = options.dnsPort ?? dns.port;
-    const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
-    if (dnsPort !== 0 && ports.port !== dnsPort) {
+    const ports =
+      listeners === null ? null : await openPorts(listeners, origin, { ...listen, port: dnsPort });
+    if (ports !== null && dnsPort !== 0 && ports.port !== dnsPort) {
       log(`Port ${dnsPort} is taken: DNS uses another port.`);
     }
-    owner.amend({ table, addresses: { url, dns: reachable(ports) } });
-    const addresses = describePorts(ports);
-    return { url, httpsUrl, dnsPort: ports.port, addresses, listZones, stop };
+    owner.amend({ table, addresses: { url, dns: ports && reachable(ports) } });
+    const addresses = ports === null ? [] : describePorts(ports);
+    return { url, httpsUrl, dnsPort: ports?.port ?? null, addresses, listZones, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -214,14 +211,8 @@ export async function startServer(
 const briefListen = { hosts: [apiHost], hostsOptional: false };
 
 /** Stops the parts one after the other, the later parts also when an earlier part fails. */
-async function stopAll(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
-  const [first, ...rest] = parts;
-  if (first === undefined) return;
-  try {
-    await first();
-  } finally {
-    await stopAll(rest);
-  }
+async function stopAll([first, ...rest]: readonly (() => Promise<unknown>)[]): Promise<void> {
+  await first?.().finally(() => stopAll(rest));
 }
 
 /** An address that clients can connect to: a listener on all addresses has none of its own. */

@@ -11,7 +11,7 @@ import { request } from "../../base/node-http.ts";
 import { UserError } from "../../base/user-error.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
 import { Succession } from "../../state/succession.ts";
-import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
+import type { ApiRequest, ApiResponse, Fetch } from "../client/api-client.ts";
 import { requestIdHeader } from "../rules/api-call.ts";
 import { startCompanion } from "./companion.ts";
 import {
@@ -32,42 +32,30 @@ const origin = "http://dns";
 /** The root of the API. The host has no meaning. */
 export const connectionUrl = `${origin}/client/v4`;
 
-export class ZonesConnection {
-  readonly #zones: Zones;
-  readonly #succession: Succession<ZonesOwner>;
-
-  private constructor(zones: Zones) {
-    this.#zones = zones;
-    this.#succession = succeedZonesOwner(zones, (text) => console.warn(text));
-  }
-
-  /** @throws UserError when a process owns the zones and does not answer */
-  static async open(zones: Zones): Promise<ZonesConnection> {
-    const connection = new ZonesConnection(zones);
-    try {
-      await connection.#succession.ready;
-      await connection.#send(`${connectionUrl}/user`, {}, checkMilliseconds);
-      return connection;
-    } catch (error) {
-      await connection.close();
-      throw error;
-    }
-  }
-
+export interface ZonesConnection {
   /** As the global `fetch()`, for URLs below `connectionUrl`. */
-  async fetch(url: string, init: ApiRequest): Promise<ApiResponse> {
-    return this.#send(url, init, silenceMilliseconds);
-  }
+  readonly fetch: Fetch;
+  close(): Promise<void>;
+}
 
-  async close(): Promise<void> {
-    await this.#succession.stop();
-  }
+/** @throws UserError when a process owns the zones and does not answer */
+export async function connectToZones(zones: Zones): Promise<ZonesConnection> {
+  const { folder } = zones;
+  const succession = succeedZonesOwner(zones, (text) => console.warn(text));
 
-  async #send(
+  const notAnswering = async (): Promise<UserError> => {
+    const owner = await findZonesOwner(folder);
+    return new UserError(
+      `Process ${owner?.processId ?? "?"} has the zones in ${folder} and does not answer. Stop the ` +
+        "process and try again.",
+    );
+  };
+
+  const send = async (
     url: string,
     { method = "GET", headers, body }: ApiRequest,
     answerMilliseconds: number,
-  ): Promise<ApiResponse> {
+  ): Promise<ApiResponse> => {
     const content = await contentOf(body);
     const message: Message = {
       method,
@@ -75,28 +63,30 @@ export class ZonesConnection {
       headers: { ...headers, ...content.headers, [requestIdHeader]: randomUUID() },
       body: content.bytes,
     };
-    const { folder } = this.#zones;
     return repeatUntilAnswered({
       send: () => exchange(apiSocketPath(folder), message, answerMilliseconds),
       onFailure: async (error, isOver) => {
-        if (error instanceof SilenceError) throw await this.#notAnswering();
-        if (this.#succession.failure !== null) throw this.#succession.failure;
+        if (error instanceof SilenceError) throw await notAnswering();
+        if (succession.failure !== null) throw succession.failure;
         if (!isOver) return;
-        if ((await findZonesOwner(folder)) !== null) throw await this.#notAnswering();
+        if ((await findZonesOwner(folder)) !== null) throw await notAnswering();
         const { message: reason } = error;
         throw new UserError(`No process serves the zones in ${folder} (${reason}). Try again.`);
       },
     });
-  }
+  };
 
-  async #notAnswering(): Promise<UserError> {
-    const { folder } = this.#zones;
-    const owner = await findZonesOwner(folder);
-    return new UserError(
-      `Process ${owner?.processId ?? "?"} has the zones in ${folder} and does not answer. Stop the ` +
-        "process and try again.",
-    );
+  try {
+    await succession.ready;
+    await send(`${connectionUrl}/user`, {}, checkMilliseconds);
+  } catch (error) {
+    await succession.stop();
+    throw error;
   }
+  return {
+    fetch: (url, init) => send(url, init, silenceMilliseconds),
+    close: () => succession.stop(),
+  };
 }
 
 /**
@@ -165,14 +155,12 @@ function exchange(
     );
     outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
-      readText(incoming).then((content) => {
-        const { statusCode: status = 500 } = incoming;
-        resolve({
-          status,
-          ok: status >= 200 && status < 300,
-          text: () => Promise.resolve(content),
-        });
-      }, reject);
+      const { statusCode: status = 500 } = incoming;
+      const ok = status >= 200 && status < 300;
+      readText(incoming).then(
+        (content) => resolve({ status, ok, text: () => Promise.resolve(content) }),
+        reject,
+      );
     });
     outgoing.end(body);
   });
