@@ -224,8 +224,14 @@ export class ApiClient {
   }
 
   async #read(response: ApiResponse): Promise<Envelope> {
-    const envelope = parseEnvelope(await response.text());
-    if (envelope === null) {
+    const text = await response.text();
+    let envelope: Envelope | null = null;
+    try {
+      envelope = JSON.parse(text) as Envelope | null;
+    } catch {
+      // Another program answers.
+    }
+    if (!Array.isArray(envelope?.errors)) {
       throw new UserError(
         `${this.url} does not answer as the DNS API does (HTTP ${response.status}). Is --url right?`,
       );
@@ -240,13 +246,4 @@ function credentialHeaders({ email, key, token }: Credentials): Record<string, s
   return token === undefined
     ? { "x-auth-email": email, "x-auth-key": key }
     : { authorization: `Bearer ${token}` };
-}
-
-function parseEnvelope(text: string): Envelope | null {
-  try {
-    const body = JSON.parse(text) as Envelope | null;
-    return typeof body === "object" && body !== null && Array.isArray(body.errors) ? body : null;
-  } catch {
-    return null;
-  }
 }

@@ -13,7 +13,6 @@ import { hmac, nowSeconds } from "../client/fetch-zone.ts";
 import type { TransferConfig } from "../config/dns-table.ts";
 import { AnswerSigner } from "../dnssec/answer-signer.ts";
 import { ObservedQueries, type Observation } from "../fault/observed-queries.ts";
-import type { FaultQuestion } from "../fault/query-fault.ts";
 import {
   externalPath,
   logPath,
@@ -23,7 +22,7 @@ import {
 } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import { OutgoingTransfers } from "./outgoing-transfers.ts";
-import { ExternalResolver, makeQueryHandler, signRecordSet } from "./query-handler.ts";
+import { makeExternalResolver, makeQueryHandler, signRecordSet } from "./query-handler.ts";
 import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
 import { bindSockets, type BindOptions, type OpenPorts } from "./sockets.ts";
 
@@ -36,9 +35,18 @@ export interface ThreadData {
 
 const data = workerData as ThreadData;
 const zones = new ServedZones({ platformAddresses: data.platformAddresses });
-const resolver = new ExternalResolver(data.resolvers);
+const resolver = makeExternalResolver(data.resolvers);
 const resolution = { external: new ExternalAddressCache(), resolve: resolver.resolve, nowSeconds };
-const observed = new ObservedQueries({ take: takeFault, wait, nowMilliseconds: Date.now });
+const observed = new ObservedQueries({
+  /** Without an answer of the companion worker the query is answered as ever. */
+  take: (question) =>
+    replicated.takeFault(question).catch((error: unknown) => {
+      console.error("Cannot ask for the fault of a DNS query:", error);
+      return null;
+    }),
+  wait,
+  nowMilliseconds: Date.now,
+});
 const transfers = new OutgoingTransfers({
   ...resolution,
   observed,
@@ -75,16 +83,6 @@ const replicated: ReplicatedZones = new ReplicatedZones(zones, {
 let server: Awaited<ReturnType<typeof startPublicationServer>> | null = null;
 let sockets: Awaited<ReturnType<typeof bindSockets>> | null = null;
 
-/** A zone that cannot be fetched is fetched again at its next change. */
-async function apply(publications: readonly Publication[]): Promise<void> {
-  try {
-    await replicated.apply(publications);
-  } catch (error) {
-    console.error("A DNS listener cannot load a zone:", error);
-    throw error;
-  }
-}
-
 /** A responder for the zones of a fault. It ends with these zones. */
 function responderFor(past: ServedZones): Responder {
   const made = pastResponders.get(past) ?? new Responder({ ...responderOptions, zones: past });
@@ -92,19 +90,14 @@ function responderFor(past: ServedZones): Responder {
   return made;
 }
 
-/** Without an answer of the companion worker the query is answered as ever. */
-async function takeFault(question: FaultQuestion): Promise<number | null> {
-  try {
-    return await replicated.takeFault(question);
-  } catch (error) {
-    console.error("Cannot ask for the fault of a DNS query:", error);
-    return null;
-  }
-}
-
 /** The calls of the companion worker, by path. */
 const workerCalls = {
-  [publicationPath]: apply,
+  /** A zone that cannot be fetched is fetched again at its next change. */
+  [publicationPath]: (publications: readonly Publication[]) =>
+    replicated.apply(publications).catch((error: unknown) => {
+      console.error("A DNS listener cannot load a zone:", error);
+      throw error;
+    }),
   [queriesPath]: () => responder.countQueries(),
   [observationPath]: (observation: Observation) => observed.observe(observation, zones),
   [logPath]: (sinceMilliseconds: number) => observed.logged(sinceMilliseconds),

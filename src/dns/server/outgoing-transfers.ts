@@ -59,8 +59,7 @@ export class OutgoingTransfers {
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
-    const { config, zones, observed } = options;
-    this.#notifier = new Notifier(config.secondaries, zones, observed);
+    this.#notifier = new Notifier(options);
   }
 
   /** @param change the change of the zone; `null` when the zone was replaced or removed */
@@ -210,13 +209,6 @@ function refusal({ query, signature }: TransferRequest, rcode: number): Uint8Arr
   return signature === null ? bytes : signNow(bytes, signature.key, signature.mac).bytes;
 }
 
-/**
- * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. A secondary gets at most one
- * notification of a zone at a time; a later change is announced after the acknowledgement. A
- * notification without acknowledgement is repeated at growing intervals and then dropped, because
- * secondaries also poll.
- */
-
 /** RFC 1996 section 3.6 suggests five tries, a minute apart; local secondaries answer sooner. */
 const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
 
@@ -230,24 +222,25 @@ interface PendingNotify {
   stale: boolean;
 }
 
-export class Notifier {
-  readonly #secondaries: readonly Secondary[];
-  readonly #zones: ServedZones;
-  readonly #observed: ObservedQueries;
+/**
+ * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. A secondary gets at most one
+ * notification of a zone at a time; a later change is announced after the acknowledgement. A
+ * notification without acknowledgement is repeated at growing intervals and then dropped, because
+ * secondaries also poll.
+ */
+class Notifier {
+  readonly #options: Pick<OutgoingTransfersOptions, "config" | "zones" | "observed">;
   readonly #sockets = new Map<"udp4" | "udp6", Socket>();
   readonly #pending = new Map<string, PendingNotify>();
   #stopped = false;
 
-  /** @param observed for faults that lose notifications */
-  constructor(secondaries: readonly Secondary[], zones: ServedZones, observed: ObservedQueries) {
-    this.#secondaries = secondaries;
-    this.#zones = zones;
-    this.#observed = observed;
+  constructor(options: Pick<OutgoingTransfersOptions, "config" | "zones" | "observed">) {
+    this.#options = options;
   }
 
   changed(zoneId: string): void {
     if (this.#stopped) return;
-    for (const secondary of this.#secondaries) {
+    for (const secondary of this.#options.config.secondaries) {
       const pending = this.#pending.get(pendingKey(secondary, zoneId));
       if (pending === undefined) this.#begin(secondary, zoneId);
       else pending.stale = true;
@@ -271,7 +264,7 @@ export class Notifier {
   #send(notification: PendingNotify): void {
     const { secondary, zoneId } = notification;
     const wait = retryMilliseconds[notification.tries];
-    const zone = this.#zones.get(zoneId);
+    const zone = this.#options.zones.get(zoneId);
     if (wait === undefined || zone === undefined) {
       this.#pending.delete(pendingKey(secondary, zoneId));
       return;
@@ -285,8 +278,9 @@ export class Notifier {
       // The next try covers errors of the network.
       if (!this.#stopped) this.#socket(host).send(sent, port, host, () => {});
     };
-    if (this.#observed.isActive) {
-      void this.#observed.losesNotify(zone.name, host).then((isLost) => isLost || send());
+    const { observed } = this.#options;
+    if (observed.isActive) {
+      void observed.losesNotify(zone.name, host).then((isLost) => isLost || send());
     } else send();
     notification.timer = setTimeout(() => this.#send(notification), wait);
     notification.timer.unref();

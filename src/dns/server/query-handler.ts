@@ -10,6 +10,7 @@ import {
   type ExternalQuestion,
   type ExternalResolution,
   type ExternalResult,
+  type ResolveExternal,
 } from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { Responder, ResponderResult, TransferRequest } from "../answer/responder.ts";
@@ -86,35 +87,20 @@ const absentCodes = new Set(["ENODATA", "ENOTFOUND"]);
 /**
  * Resolves external names with the configured resolvers or the system's. Concurrent questions for
  * the same name and type share one query.
+ *
+ * @param servers `address` or `address:port`; the system's resolvers when empty
  */
-export class ExternalResolver {
-  readonly #resolver = new Resolver({ timeout: timeoutMilliseconds, tries: triesMax });
-  readonly #pending = new Map<string, Promise<ExternalResult>>();
+export function makeExternalResolver(servers: readonly string[]): {
+  readonly resolve: ResolveExternal;
+  stop(): void;
+} {
+  const resolver = new Resolver({ timeout: timeoutMilliseconds, tries: triesMax });
+  if (servers.length > 0) resolver.setServers(servers);
+  const pending = new Map<string, Promise<ExternalResult>>();
 
-  /** @param servers `address` or `address:port`; the system's resolvers when empty */
-  constructor(servers: readonly string[]) {
-    if (servers.length > 0) this.#resolver.setServers(servers);
-  }
-
-  resolve = (question: ExternalQuestion): Promise<ExternalResult> => {
-    const key = `${question.type} ${question.name}`;
-    const pending = this.#pending.get(key);
-    if (pending !== undefined) return pending;
-    const result = this.#query(question).finally(() => this.#pending.delete(key));
-    this.#pending.set(key, result);
-    return result;
-  };
-
-  stop(): void {
-    this.#resolver.cancel();
-  }
-
-  async #query({ name, type }: ExternalQuestion): Promise<ExternalResult> {
+  const query = async ({ name, type }: ExternalQuestion): Promise<ExternalResult> => {
     try {
-      const found =
-        type === "A"
-          ? await this.#resolver.resolve4(name, { ttl: true })
-          : await this.#resolver.resolve6(name, { ttl: true });
+      const found = await resolver[type === "A" ? "resolve4" : "resolve6"](name, { ttl: true });
       return {
         addresses: found.map(({ address }) => address),
         ttlSeconds: Math.min(...found.map(({ ttl }) => ttl)),
@@ -123,7 +109,17 @@ export class ExternalResolver {
       const { code = "" } = error as NodeJS.ErrnoException;
       return absentCodes.has(code) ? { addresses: [], ttlSeconds: absentSeconds } : "failed";
     }
-  }
+  };
+
+  return {
+    resolve(question) {
+      const key = `${question.type} ${question.name}`;
+      const result = pending.get(key) ?? query(question).finally(() => pending.delete(key));
+      pending.set(key, result);
+      return result;
+    },
+    stop: () => resolver.cancel(),
+  };
 }
 
 /** A key is imported once for each publication of its zone's head. */

@@ -51,14 +51,13 @@ export class ReplicatedZones {
   /** Fetches every zone from the companion worker at `origin`. */
   async load(origin: string): Promise<void> {
     this.#origin.resolve(origin);
-    const ids = JSON.parse((await this.#request("GET", zonesPath)) ?? "[]") as string[];
+    const ids = (await this.#request<string[]>("GET", zonesPath)) ?? [];
     await Promise.all(ids.map((id) => this.#reload(id)));
   }
 
   /** The changes of a zone after a serial; `null` when the log does not reach back to it. */
-  async changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {
-    const json = await this.#request("GET", `${zonesPath}/${zoneId}/changes/${serial}`);
-    return json === null ? null : (JSON.parse(json) as LoggedChange[]);
+  changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {
+    return this.#request("GET", `${zonesPath}/${zoneId}/changes/${serial}`);
   }
 
   /** Gives a zone a new serial; a publication follows. */
@@ -68,14 +67,12 @@ export class ReplicatedZones {
 
   /** What servers observe now: a thread that starts again has missed it. */
   async observation(): Promise<Observation> {
-    const json = await this.#request("GET", currentObservationPath);
-    return json === null ? { faults: [], log: null } : (JSON.parse(json) as Observation);
+    return (await this.#request("GET", currentObservationPath)) ?? { faults: [], log: null };
   }
 
   /** Asks the companion worker, which counts the queries of all servers, for the fault of a query. */
-  async takeFault(question: FaultQuestion): Promise<number | null> {
-    const json = await this.#request("POST", takeFaultPath, JSON.stringify(question));
-    return json === null ? null : (JSON.parse(json) as number | null);
+  takeFault(question: FaultQuestion): Promise<number | null> {
+    return this.#request("POST", takeFaultPath, question);
   }
 
   stop(): void {
@@ -109,22 +106,27 @@ export class ReplicatedZones {
     this.#options.onChange(zoneId, null);
   }
 
-  /** Resolves to `null` for status 404. */
-  async #request(method: "GET" | "POST", path: string, content?: string): Promise<string | null> {
+  /** Resolves to `null` for status 404, and for a response without content. */
+  async #request<Result>(
+    method: "GET" | "POST",
+    path: string,
+    content?: unknown,
+  ): Promise<Result | null> {
     const response = await this.#open(method, path, content);
-    return response === null ? null : text(response);
+    const json = response === null ? "" : await text(response);
+    return json === "" ? null : (JSON.parse(json) as Result);
   }
 
   /** Resolves to `null` for status 404. */
   async #open(
     method: "GET" | "POST",
     path: string,
-    content?: string,
+    content?: unknown,
   ): Promise<IncomingMessage | null> {
     const url = (await this.#origin.promise) + path;
     const headers = { [secretHeader]: this.#options.secret };
     const request = send(url, { method, agent: this.#agent, headers });
-    request.end(content);
+    request.end(JSON.stringify(content));
     let response: IncomingMessage;
     try {
       [response] = (await once(request, "response")) as [IncomingMessage];
