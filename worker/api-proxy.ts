@@ -12,7 +12,6 @@ import { repeatUntilAnswered } from "../src/state/repeat.ts";
 import { layersPath, type LayerRequest } from "./api/controls.ts";
 
 interface ProxyEnv {
-  /** The endpoint of the owner. */
   readonly OWNER: Fetcher;
 }
 
@@ -24,14 +23,9 @@ const readingMethods = new Set(["GET", "HEAD"]);
 export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
   override async fetch(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
-    const { method } = request;
-    const headers = new Headers(request.headers);
-    const isReading = readingMethods.has(method);
-    return this.#send(pathname + search, {
-      method,
-      headers,
-      ...(!isReading && { body: await request.arrayBuffer() }),
-    });
+    const { method, headers } = request;
+    const body = readingMethods.has(method) ? null : await request.arrayBuffer();
+    return this.#send(pathname + search, { method, headers, body });
   }
 
   async setFaults(faults: unknown): Promise<void> {
@@ -59,7 +53,6 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
     await this.#send(layersPath, { method: "POST", body: JSON.stringify(request) });
   }
 
-  /** Sends a request until it is answered. */
   async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set(clientHeader, scriptClient);

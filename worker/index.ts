@@ -112,7 +112,6 @@ export class DnsApi extends WorkerEntrypoint<Env> {
     return serve(request, this.env, owner);
   }
 
-  /** The test control for scripts: replaces the active faults. */
   setFaults(faults: unknown): void {
     sharedApi(this.env).faults = acceptFaultPlan(faults);
   }

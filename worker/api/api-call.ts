@@ -10,7 +10,6 @@ import { concatBytes } from "../../src/dns/wire/bytes.ts";
 import type { Env, ObjectReply } from "../objects/object-call.ts";
 import type { Access } from "./access.ts";
 
-/** A request of the record API, as its handler receives it. */
 export interface ApiCall {
   readonly request: Request;
   /** Without a trailing slash. */

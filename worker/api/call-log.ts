@@ -31,7 +31,6 @@ class CallLog {
     this.#calls = [];
   }
 
-  /** @param at when the request arrived */
   async add({ url, method, headers }: Request, response: Response, at: number): Promise<void> {
     const { pathname, search } = new URL(url);
     if (pathname.startsWith(controlRoot)) return;

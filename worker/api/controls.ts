@@ -54,7 +54,6 @@ interface ControlCall {
   readonly api: { faults: FaultPlan };
 }
 
-/** By method. The result is that of the reply. */
 type Control = Readonly<Record<string, (call: ControlCall) => unknown>>;
 
 const queryFaultPath = "/ledge/query_faults";

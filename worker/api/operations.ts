@@ -27,7 +27,6 @@ import {
   type Account,
   type Zone,
 } from "../../src/dns/rules/zone.ts";
-import { countDohQueries } from "../doh/serve-doh.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { replyWith, type ObjectReply } from "../objects/object-call.ts";
 import {
@@ -36,7 +35,7 @@ import {
   type RecordWrite,
   type SettingChange,
 } from "../objects/zone-object.ts";
-import { askListeners } from "../replication/replicas.ts";
+import { askListeners, isolateQueries } from "../replication/replicas.ts";
 import { requireAllZones } from "./access.ts";
 import {
   isObject,
@@ -47,7 +46,6 @@ import {
   type JsonObject,
 } from "./api-call.ts";
 
-/** By method. */
 type Handlers = Readonly<
   Record<string, (call: ApiCall) => ObjectReply | Response | Promise<ObjectReply | Response>>
 >;
@@ -179,7 +177,7 @@ const zoneRoutes: Readonly<Record<string, Handlers>> = {
       const { name } = await indexedZone(call);
       const none: readonly QueryCount[] = [];
       const ofListeners = await askListeners(call.env, queriesPath, null, none);
-      return replyWith(makeReport([...countDohQueries(), ...ofListeners], name, request));
+      return replyWith(makeReport([...isolateQueries.count(), ...ofListeners], name, request));
     },
   },
   "/zones/{zone}/dns_settings": {
@@ -221,7 +219,6 @@ const zoneRoutes: Readonly<Record<string, Handlers>> = {
   },
 };
 
-/** The object of the zone that the route names. */
 function zoneOf({ env, ids }: ApiCall): ReturnType<typeof zoneObject> {
   return zoneObject(env, ids["zone"]!);
 }
@@ -295,7 +292,6 @@ const recordRoutes: Readonly<Record<string, Handlers>> = {
   },
 };
 
-/** Writes the record that the route names. */
 function writeRecord(call: ApiCall, kind: RecordWrite, body: JsonObject): Promise<ObjectReply> {
   const request = { ...body, id: call.ids["record"]! };
   return zoneOf(call).writeRecord(kind, request, call.requestId);

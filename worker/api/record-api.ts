@@ -116,7 +116,6 @@ export class RecordApi {
     await endSignatureFaults(this.#env);
   }
 
-  /** Creates the zones of the configuration. */
   async declareZones(): Promise<void> {
     if (this.#declared) return;
     const problems = await indexObject(this.#env).declareZones();

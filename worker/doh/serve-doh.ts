@@ -7,8 +7,6 @@ import { answer, explainRule, subjectOf, type AnswerContext } from "../../src/dn
 import {
   ExternalAddressCache,
   respondAfterResolving,
-  type ExternalResult,
-  type ResolveExternal,
 } from "../../src/dns/answer/external-addresses.ts";
 import { Query, type QuerySource } from "../../src/dns/answer/query.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";
@@ -17,8 +15,6 @@ import { AnswerSigner, type SignaturesNeeded } from "../../src/dns/dnssec/answer
 import type { SigningKey } from "../../src/dns/dnssec/zone-signing.ts";
 import { formatData, typeCode } from "../../src/dns/record/presentation.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
-import { externalPath } from "../../src/dns/replication/listener-protocol.ts";
-import type { QueryCount } from "../../src/dns/rules/query-report.ts";
 import { decodeBase64, WireError } from "../../src/dns/wire/bytes.ts";
 import {
   blankMessage,
@@ -32,7 +28,7 @@ import { isContentType, readBytes } from "../api/api-call.ts";
 import { clientOf } from "../api/call-log.ts";
 import type { Env } from "../objects/object-call.ts";
 import { loadZones, observedQueries } from "../objects/query-observation.ts";
-import { askListeners } from "../replication/replicas.ts";
+import { isolateQueries, resolveByListeners } from "../replication/replicas.ts";
 
 export const dohPath = "/dns-query";
 
@@ -41,7 +37,6 @@ const anySource: QuerySource = { transport: "https", address: new Uint8Array(4) 
 
 const external = new ExternalAddressCache();
 const signer = new AnswerSigner();
-let responder: Responder | null = null;
 
 function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
@@ -85,7 +80,7 @@ function isJsonWanted({ method, headers }: Request, { searchParams }: URL): bool
 
 async function answerQuery(query: Uint8Array, env: Env, source: QuerySource): Promise<Uint8Array> {
   const zones = await loadZones(env);
-  responder ??= responderFor(zones);
+  isolateQueries.count = () => responderFor(zones).countQueries();
   const answerFrom = (past: ServedZones) => answerWith(responderFor(past), query, env);
   if (!observedQueries.isActive) return answerFrom(zones);
   const ways = { answer: () => answerFrom(zones), answerFrom };
@@ -97,15 +92,8 @@ async function answerQuery(query: Uint8Array, env: Env, source: QuerySource): Pr
 
 async function answerWith(ready: Responder, query: Uint8Array, env: Env): Promise<Uint8Array> {
   const attempt = () => ready.respond(query, anySource, nowSeconds());
-  // workerd cannot query a resolver; the listeners' process can.
-  const resolve: ResolveExternal = (question) =>
-    askListeners<ExternalResult>(env, externalPath, question, "failed").catch(() => "failed");
-  const response = await respondAfterResolving(attempt(), attempt, {
-    external,
-    resolve,
-    nowSeconds,
-    sign,
-  });
+  const resolution = { external, resolve: resolveByListeners(env), nowSeconds, sign };
+  const response = await respondAfterResolving(attempt(), attempt, resolution);
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");
 }
@@ -118,10 +106,6 @@ function responderFor(zones: ServedZones): Responder {
     responders.get(zones) ?? new Responder({ zones, external, signer, onError: console.error });
   responders.set(zones, made);
   return made;
-}
-
-export function countDohQueries(): readonly QueryCount[] {
-  return responder?.countQueries() ?? [];
 }
 
 /** Caches keep an answer for its smallest TTL (RFC 8484 section 5.1). */

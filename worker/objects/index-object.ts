@@ -51,7 +51,6 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     this.#database = new ObjectDatabase(ctx, env, "IndexObject");
   }
 
-  /** Undoes the writes of a test layer and of the layers above it. */
   leaveLayer(layer: number): void {
     this.#database.undoLayer(layer);
   }

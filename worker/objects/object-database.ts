@@ -13,14 +13,12 @@ import { zoneTestSession } from "./zone-test-session.ts";
 
 /** The bindings; absent where the worker runs without our Node code. */
 export interface ZonesDiskEnv {
-  /** The folder of the zones. */
   readonly ZONES_DISK?: Fetcher;
   /** A `ZonesPlace` as JSON. */
   readonly ZONES_PLACE?: string;
 }
 
 interface ZonesPlace {
-  /** The path of the folder, for messages. */
   readonly folder: string;
   /** The folder of a class's databases is this prefix and the name of the class. */
   readonly databases: string;
@@ -82,7 +80,6 @@ export class ObjectDatabase {
     });
   }
 
-  /** Undoes the writes of a test layer and of the layers above it. */
   undoLayer(layer: number): void {
     this.#journal.leave(layer, zoneTestSession.run);
   }

@@ -24,7 +24,6 @@ let log: number | null = null;
 /** The number of the log that a process follows while no test has a log; `null` if none follows. */
 let followedLog: number | null = null;
 
-/** The queries of DNS over HTTPS. */
 export const observedQueries = new ObservedQueries({
   take: async (question) => queryFaults.take(question),
   wait: (milliseconds) => scheduler.wait(milliseconds),
@@ -71,7 +70,6 @@ export async function holdQueryFaults(
   return ids;
 }
 
-/** Starts an empty log. */
 export async function startQueryLog(env: Env): Promise<void> {
   log = newLogNumber();
   await publish(env);
@@ -125,7 +123,6 @@ export async function leaveObservedLayer(env: Env, layer: number): Promise<void>
   await publish(env);
 }
 
-/** The zones in the memory of this isolate. */
 export function loadZones(env: Env): Promise<ServedZones> {
   return isolateZones.load(env, async () => {
     const index = indexObject(env);

@@ -95,7 +95,6 @@ const updateSql = `UPDATE records SET ${allColumns
   .map((column) => `${column} = ?`)
   .join(", ")} WHERE id = ? RETURNING seq`;
 
-/** The records of a zone, in its SQLite database. */
 export class RecordTable {
   readonly #sql: SqlStorage;
 
@@ -103,7 +102,6 @@ export class RecordTable {
     this.#sql = sql;
   }
 
-  /** @throws ZoneError when there is no such record */
   get(id: string): ZoneRecord {
     const [row] = this.#sql.exec<Row>(`SELECT ${columns} FROM records WHERE id = ?`, id);
     if (row === undefined) throw new ZoneError([problem.recordMissing()]);
@@ -118,7 +116,6 @@ export class RecordTable {
       .toArray();
   }
 
-  /** All records at a name. */
   named(name: string): ZoneRecord[] {
     const select = `SELECT ${columns} FROM records WHERE name = ? ORDER BY seq`;
     return this.#sql.exec<Row>(select, name).toArray().map(toRecord);

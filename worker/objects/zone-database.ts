@@ -33,7 +33,6 @@ import { ObjectDatabase } from "./object-database.ts";
 import { RecordTable } from "./record-table.ts";
 import { zoneTables } from "./zone-sql.ts";
 import { zoneTestSession } from "./zone-test-session.ts";
-import { ZoneTransaction, type RecordStep } from "./zone-transaction.ts";
 
 /** What a zone is created with and keeps. */
 export type ZoneIdentity = Pick<Zone, "id" | "name" | "nameServers">;
@@ -41,7 +40,6 @@ export type ZoneIdentity = Pick<Zone, "id" | "name" | "nameServers">;
 /** The state of a zone that is not in records: JSON values by name, in the table `facts`. */
 interface Facts {
   seed: ZoneIdentity;
-  /** The serial of the last change. */
   serial: number;
   settings: DnsSettings;
   paused: boolean;
@@ -58,10 +56,15 @@ function settingFact(name: SettingName): string {
   return isServedSetting(name) ? name : `setting ${name}`;
 }
 
-/** A zone whose creation was undone. */
 export interface UndoneZone {
   readonly name: string;
   readonly serial: number;
+}
+
+/** A write of a transaction. */
+export interface RecordStep {
+  readonly action: "remove" | "add";
+  readonly record: ZoneRecord;
 }
 
 /** Enough for a replica that was away for a while. One that was away longer needs the whole zone. */
@@ -100,7 +103,6 @@ export class ZoneDatabase extends ObjectDatabase {
     return row === undefined ? null : JSON.parse(row.value);
   }
 
-  /** In a transaction. */
   set(facts: Partial<Facts>): void {
     for (const [name, value] of Object.entries(facts)) {
       const text = JSON.stringify(value);
@@ -113,7 +115,6 @@ export class ZoneDatabase extends ObjectDatabase {
     return table === undefined ? null : (this.#read("seed") as ZoneIdentity | null);
   }
 
-  /** `null` when the zone does not exist. */
   get identity(): ZoneIdentity | null {
     return this.#identity;
   }
@@ -128,7 +129,6 @@ export class ZoneDatabase extends ObjectDatabase {
     return this.#identity === null ? null : this.#data(this.#identity);
   }
 
-  /** The whole zone as lines; `null` when the zone does not exist. */
   stateLines(): Generator<string, void> | null {
     if (this.#identity === null) return null;
     return stateLines({ ...this.#stateHead(this.#identity), records: this.records.served() });
@@ -165,7 +165,6 @@ export class ZoneDatabase extends ObjectDatabase {
     this.#publish({ kind: "state", data: this.#data(seed) });
   }
 
-  /** The serial of the last change; `null` when the zone does not exist. */
   get lastSerial(): number | null {
     return this.#identity === null ? null : this.get("serial");
   }
@@ -205,18 +204,17 @@ export class ZoneDatabase extends ObjectDatabase {
    * @returns the JSON of what `work` has returned, the first time
    */
   writeRecords(
-    work: (transaction: ZoneTransaction) => unknown,
-    external: ZoneTransaction["external"],
+    transaction: { readonly changes: readonly RecordStep[]; checkTargets(): void },
+    work: () => unknown,
     requestId: string | null,
   ): string {
     const { name } = this.requireIdentity();
     const known = this.replies.find(requestId);
     if (known !== null) return known;
-    const transaction = new ZoneTransaction(this, external);
     const { changes } = transaction;
     const from = this.get("serial");
     const json = this.write(requestId, () => {
-      const made = JSON.stringify(work(transaction));
+      const made = JSON.stringify(work());
       transaction.checkTargets();
       if (changes.length > 0) this.#log(changes);
       return made;

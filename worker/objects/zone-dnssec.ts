@@ -28,7 +28,6 @@ interface SigningZone extends Rpc.DurableObjectBranded {
   setDelegationSigner(child: string, signer: DelegationSigner | null): Promise<ObjectReply>;
 }
 
-/** `null` when the zone is not signed. */
 export function signerOf(database: ZoneDatabase): DelegationSigner | null {
   const dnssec = database.identity === null ? null : database.get("dnssec");
   return dnssec?.isOn === true ? delegationSigner(dnssec.keys) : null;
@@ -76,7 +75,6 @@ export async function changeDnssec(
   if (next.isOn) await announceSigner(env, name, delegationSigner(keys));
 }
 
-/** Turns DNSSEC off and forgets the keys. */
 export async function removeDnssec(database: ZoneDatabase, env: Env): Promise<void> {
   const { name } = database.requireIdentity();
   await announceSigner(env, name, null);
@@ -116,7 +114,6 @@ function signingZone(env: Env, id: string): DurableObjectStub<SigningZone> {
   return env.ZONES.getByName(id) as unknown as DurableObjectStub<SigningZone>;
 }
 
-/** Whether a parent zone has the DS record of a zone below. */
 export function hasSignerOf(
   { identity, records }: ZoneDatabase,
   child: string,

@@ -1,4 +1,3 @@
-/** Makes the keys of a zone with WebCrypto. */
 import { encodeHex } from "../../src/base/hex.ts";
 import {
   digestedOctets,

@@ -44,7 +44,7 @@ import {
   ExternalTargetUnknown,
   importZoneFile,
   lookUpName,
-  type ZoneTransaction,
+  ZoneTransaction,
 } from "./zone-transaction.ts";
 
 export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {
@@ -108,7 +108,6 @@ export class ZoneObject extends DurableObject<Env> {
     return undone;
   }
 
-  /** Puts the zone into the isolate's memory, for DNS over HTTPS. */
   remember(): void {
     const { data } = this.#database;
     if (data !== null) isolateZones.take({ kind: "state", data }, () => data);
@@ -129,7 +128,8 @@ export class ZoneObject extends DurableObject<Env> {
     for (;;) {
       try {
         await this.#group();
-        const json = this.#database.writeRecords(work, external, requestId);
+        const transaction = new ZoneTransaction(this.#database, external);
+        const json = this.#database.writeRecords(transaction, () => work(transaction), requestId);
         // A delegation to a signed zone of this server gets its DS record with its first NS record.
         for (const name of this.#database.takeChangedDelegations()) {
           await this.setDelegationSigner(name, await findSigner(this.env, name));
@@ -168,7 +168,6 @@ export class ZoneObject extends DurableObject<Env> {
     return hasSignerOf(this.#database, child, digest);
   }
 
-  /** `null` when the zone is not signed. */
   delegationSigner(): DelegationSigner | null {
     return signerOf(this.#database);
   }
@@ -248,7 +247,6 @@ export class ZoneObject extends DurableObject<Env> {
     return reply.ok ? { ...reply, messages, timing } : reply;
   }
 
-  /** The reply of a call that needs the zone and does not write records. */
   async #reply(
     work: (database: ZoneDatabase) => ObjectReply | Promise<ObjectReply>,
   ): Promise<ObjectReply> {

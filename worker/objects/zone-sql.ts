@@ -193,7 +193,6 @@ function isOneOf(column: string, values: readonly string[]): SqlCondition {
   return { sql: `${column} IN (${values.map(() => "?").join(", ")})`, bindings: values };
 }
 
-/** The WHERE condition of a query; `null` when the query selects every zone. */
 export function composeZoneWhere(query: ZoneQuery): SqlCondition | null {
   const { name, types, only } = query;
   const filters = query.others.map((holds): SqlCondition => ({

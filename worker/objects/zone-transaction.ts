@@ -32,7 +32,7 @@ import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";
 import { readZoneFile } from "../../src/dns/zone-file/parse.ts";
 import type { Message } from "./object-call.ts";
 import type { RecordTable } from "./record-table.ts";
-import type { ZoneDatabase, ZoneIdentity } from "./zone-database.ts";
+import type { RecordStep, ZoneDatabase, ZoneIdentity } from "./zone-database.ts";
 
 /** A CNAME chain reached a name that `external` lacks: look it up, then repeat the transaction. */
 export class ExternalTargetUnknown extends Error {
@@ -59,11 +59,6 @@ export function lookUpName(records: RecordTable, name: string, zoneName: string)
     hasAddress: owned.some(({ type }) => type === "A" || type === "AAAA"),
     cname: owned.find(({ type }) => type === "CNAME")?.content ?? null,
   };
-}
-
-export interface RecordStep {
-  readonly action: "remove" | "add";
-  readonly record: ZoneRecord;
 }
 
 export class ZoneTransaction {
@@ -170,7 +165,6 @@ export class ZoneTransaction {
     return known;
   };
 
-  /** To be called at the end. */
   checkTargets(): void {
     for (const target of this.#proxiedCnames.values()) {
       const broken = findBrokenTarget(target, this.#lookUp);

@@ -8,9 +8,11 @@
  * Unreachable listeners do not fail the write, which is committed already
  * (`src/dns/replication/publication.ts`).
  */
+import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { readDnsConfig, type DnsVariables } from "../../src/dns/config/dns-config.ts";
 import {
+  externalPath,
   listenersOrigin,
   publicationPath,
   secretHeader,
@@ -21,6 +23,7 @@ import {
   zoneIdOf,
   type Publication,
 } from "../../src/dns/replication/publication.ts";
+import type { QueryCount } from "../../src/dns/rules/query-report.ts";
 import type { ZoneChange, ZoneData } from "../../src/dns/rules/zone.ts";
 
 export interface ListenersEnv {
@@ -61,6 +64,15 @@ export async function askListeners<Result>(
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.status === 204 ? otherwise : response.json();
 }
+
+/** workerd cannot query a resolver; the listeners' process can. */
+export function resolveByListeners(env: ListenersEnv): ResolveExternal {
+  return (question) =>
+    askListeners<ExternalResult>(env, externalPath, question, "failed").catch(() => "failed");
+}
+
+/** The numbers of queries that this isolate has answered; DNS over HTTPS sets `count`. */
+export const isolateQueries: { count: () => readonly QueryCount[] } = { count: () => [] };
 
 /**
  * The zones in the memory of this isolate. The zone objects run in the same isolate as the worker

@@ -4,7 +4,6 @@ import { NotFoundError, UserError } from "../../base/user-error.ts";
 export interface Credentials {
   readonly email: string;
   readonly key: string;
-  /** Replaces email and key. */
   readonly token?: string;
 }
 
@@ -48,7 +47,6 @@ export interface ImportResult {
   readonly remarks: readonly string[];
 }
 
-/** The API refused a call. */
 export class ApiError extends UserError {
   readonly problems: readonly ApiProblem[];
 
@@ -71,7 +69,6 @@ type Json = Readonly<Record<string, unknown>>;
 /** A larger page could exceed the size limit of a reply. */
 const recordsPerPage = 5000;
 const zonesPerPage = 1000;
-/** Credentials are missing, malformed, unknown or insufficient. */
 const credentialCodes = new Set([6003, 9103, 9106, 9109, 10000]);
 
 function describeProblems(problems: readonly ApiProblem[]): string {
@@ -155,7 +152,6 @@ export class ApiClient {
     return this.#call("POST", `/zones/${zoneId}/dns_records`, record);
   }
 
-  /** All operations or none take effect. */
   async batch(
     zoneId: string,
     batch: { readonly deletes?: readonly Json[]; readonly patches?: readonly Json[] },

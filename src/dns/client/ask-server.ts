@@ -186,7 +186,6 @@ function noAnswerError({ host, port }: ServerAddress, reason: string): UserError
   );
 }
 
-/** The words are no question. */
 export class QuestionError extends UserError {}
 
 /**
@@ -208,9 +207,13 @@ export function parseQuestion(nameWord: string, typeWord: string | undefined): A
 }
 
 function parseQueryType(word: string): number {
-  const code = codeOfType(word);
+  const code = otherTypeCodes[word.toUpperCase()] ?? typeCode(word);
   if (code !== null && code > 0) return code;
-  const guess = nearest(word.toUpperCase(), [...recordTypes.keys(), ...otherTypeNames, "ANY"]);
+  const guess = nearest(word.toUpperCase(), [
+    ...recordTypes.keys(),
+    ...Object.keys(otherTypeCodes),
+    "ANY",
+  ]);
   throw new QuestionError(
     `There is no record type "${word}". ` +
       (guess === null ? "TYPE followed by a number names any type." : `Did you mean ${guess}?`),
@@ -241,14 +244,6 @@ const otherTypeCodes: Readonly<Record<string, number>> = {
 };
 const otherTypes = new Map(Object.entries(otherTypeCodes).map(([name, code]) => [code, name]));
 
-const otherTypeNames: readonly string[] = Object.keys(otherTypeCodes);
-
-/** The name, or `TYPE` and the number. */
 export function nameOfType(code: number): string {
   return otherTypes.get(code) ?? typeName(code);
-}
-
-/** Returns `null` when the word is not a type. */
-function codeOfType(word: string): number | null {
-  return otherTypeCodes[word.toUpperCase()] ?? typeCode(word);
 }

@@ -26,7 +26,6 @@ import {
 export interface DigResult {
   readonly question: AskedQuestion;
   readonly reply: DnsReply;
-  /** The address of the server. */
   readonly server: string;
   readonly milliseconds: number;
   /** The signatures of the answer; `null` when they were not asked for. */
@@ -38,7 +37,6 @@ export interface DigResult {
 /** A rule that Ledge's own server applied, as its API names the rule. */
 interface AnswerReason {
   readonly rule: string;
-  /** The name that the rule was applied to. */
   readonly name: string;
   readonly text: string;
 }
@@ -154,11 +152,10 @@ function signatureLines({ signatures }: DigResult): string[] {
   if (signatures === null) return [];
   if (signatures.length === 0) return [";; Signatures: none"];
   const lines = signatures.map((each) => {
-    const key = `key ${each.keyTag}${each.role === null ? "" : ` (${each.role})`}`;
+    const key = `key ${each.key_tag}${each.role === null ? "" : ` (${each.role})`}`;
     return (
-      `;;   ${absolute(each.owner)} ${nameOfType(each.typeCovered)}: ${each.verdict}, by ${key} of ` +
-      `${absolute(each.signer)}, from ${timeText(each.inceptionSeconds)} until ` +
-      timeText(each.expirationSeconds)
+      `;;   ${absolute(each.name)} ${each.type}: ${each.verdict}, by ${key} of ` +
+      `${absolute(each.signer)}, from ${each.valid_from} until ${each.valid_until}`
     );
   });
   return [";; Signatures", ...lines];
@@ -185,7 +182,7 @@ export function digJson({ question, reply, server, milliseconds, signatures, rea
     answers: message.answers.map(recordJson),
     authorities: message.authorities.map(recordJson),
     additionals: message.additionals.map(recordJson),
-    ...(signatures !== null && { signatures: signatures.map(signatureJson) }),
+    ...(signatures !== null && { signatures }),
     reasons,
     server,
     transport,
@@ -194,54 +191,33 @@ export function digJson({ question, reply, server, milliseconds, signatures, rea
   };
 }
 
-function signatureJson(signature: CheckedSignature) {
-  const { owner, typeCovered, keyTag, role, signer, verdict } = signature;
-  return {
-    name: owner,
-    type: nameOfType(typeCovered),
-    verdict,
-    key_tag: keyTag,
-    role,
-    signer,
-    valid_from: timeText(signature.inceptionSeconds),
-    valid_until: timeText(signature.expirationSeconds),
-  };
-}
-
 function recordJson({ name, ttlSeconds, type, data }: ResourceRecord) {
   return { name, ttl: ttlSeconds, type: nameOfType(type), data: formatData(type, data) };
 }
 
-/**
- * The signatures of a reply, and whether they fit: each RRSIG record is checked with the DNSKEY
- * records of its signer and with the clock. The chain of DS records above is not followed.
- */
-
-type SignatureVerdict =
-  | "valid"
-  | "expired"
-  | "not yet valid"
-  | "wrong"
-  | "of an unknown key"
-  | "of an algorithm that is not checked";
-
 interface CheckedSignature {
-  readonly owner: string;
-  readonly typeCovered: number;
-  readonly keyTag: number;
+  readonly name: string;
+  /** That the signature covers. */
+  readonly type: string;
+  readonly verdict: string;
+  readonly key_tag: number;
   /** `null` when the key is unknown. */
   readonly role: "KSK" | "ZSK" | null;
   readonly signer: string;
-  readonly inceptionSeconds: number;
-  readonly expirationSeconds: number;
-  readonly verdict: SignatureVerdict;
+  readonly valid_from: string;
+  readonly valid_until: string;
 }
 
 /** Flags, protocol and algorithm precede the key (RFC 4034 section 2.1). */
 const keyOffset = 4;
 const coordinateBytes = 32;
 
-/** @param fetchKeys resolves to the DNSKEY records of a zone */
+/**
+ * The signatures of a reply, and whether they fit: each RRSIG record is checked with the DNSKEY
+ * records of its signer and with the clock. The chain of DS records above is not followed.
+ *
+ * @param fetchKeys resolves to the DNSKEY records of a zone
+ */
 async function checkSignatures(
   { answers, authorities }: Message,
   fetchKeys: (zone: string) => Promise<readonly ResourceRecord[]>,
@@ -256,16 +232,15 @@ async function checkSignatures(
       const keys = keysByZone.get(signer) ?? (await fetchKeys(signer));
       keysByZone.set(signer, keys);
       const key = keys.find(({ data }) => keyTagOf(data) === fields.keyTag);
-      const { typeCovered, inceptionSeconds, expirationSeconds } = fields;
       checked.push({
-        owner: record.name,
-        typeCovered,
-        keyTag: fields.keyTag,
+        name: record.name,
+        type: nameOfType(fields.typeCovered),
+        verdict: judge(record, records, key?.data, nowSeconds),
+        key_tag: fields.keyTag,
         role: key === undefined ? null : roleOf(key.data),
         signer,
-        inceptionSeconds,
-        expirationSeconds,
-        verdict: judge(record, records, key?.data, nowSeconds),
+        valid_from: timeText(fields.inceptionSeconds),
+        valid_until: timeText(fields.expirationSeconds),
       });
     }
   }
@@ -281,7 +256,7 @@ function judge(
   others: readonly ResourceRecord[],
   dnskey: Uint8Array | undefined,
   nowSeconds: number,
-): SignatureVerdict {
+): string {
   const { fields, signature } = decodeSignature(record.data);
   if (dnskey === undefined) return "of an unknown key";
   if (fields.algorithm !== signatureAlgorithm) return "of an algorithm that is not checked";

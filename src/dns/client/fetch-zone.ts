@@ -53,7 +53,6 @@ function explainFailure(error: unknown, what: string): unknown {
   return new UserError(`${what}: ${code}. Is a name server running there?`, { cause: error });
 }
 
-/** TSIG with Node's HMAC. */
 export const hmac: Hmac = (algorithm, secret, data) =>
   new Uint8Array(createHmac(algorithm.replace("hmac-", ""), secret).update(data).digest());
 

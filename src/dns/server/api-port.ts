@@ -26,16 +26,13 @@ const headBytesMax = 65_536;
 /** From the connection to the end of the first head, as in workerd. */
 const headMillisecondsMax = 15_000;
 
-/** The certificate and the private key of a server, as PEM. */
 export interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
 }
 
 interface TunnelOptions {
-  /** The socket of the companion worker. */
   readonly target: string;
-  /** For TLS. */
   readonly identity?: TlsIdentity;
   /** For tests. */
   readonly headMilliseconds?: number;
@@ -86,7 +83,6 @@ export class ApiPort {
     this.#server.emit("connection", client);
   }
 
-  /** The certificate of the next connections. */
   renew(identity: TlsIdentity): void {
     (this.#server as TlsServer).setSecureContext(identity);
   }
@@ -163,9 +159,7 @@ export class ApiPort {
 }
 
 interface HttpsPortOptions {
-  /** The folder of the zones. */
   readonly folder: string;
-  /** Names besides loopback. */
   readonly names: readonly string[];
   readonly host: string;
   /** 0 for any. */
@@ -225,7 +219,6 @@ export async function openHttpsPort(options: HttpsPortOptions): Promise<HttpsPor
   };
 }
 
-/** Why the port cannot be opened; `null` if it can. */
 async function portProblem(port: number, host: string): Promise<string | null> {
   try {
     return (await isPortFree(port, host)) ? null : "is taken";

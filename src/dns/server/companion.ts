@@ -19,7 +19,6 @@ export interface CompanionOptions {
   readonly isPublic: boolean;
   /** Where the worker publishes each change of a zone; `null` without listeners. */
   readonly listeners: { readonly address: string; readonly secret: string } | null;
-  /** Called when the process of the worker exists. */
   readonly onLaunch?: () => void;
 }
 
@@ -46,7 +45,6 @@ export function httpsSocketPath(folder: string): string {
   return socketPath(folder, "https");
 }
 
-/** Starts the worker, and returns when it answers. */
 export function startCompanion(
   owner: ZonesOwner,
   variables: DnsVariables,

@@ -90,7 +90,6 @@ function responderFor(past: ServedZones): Responder {
   return made;
 }
 
-/** The calls of the companion worker, by path. */
 const workerCalls = {
   /** A zone that cannot be fetched is fetched again at its next change. */
   [publicationPath]: (publications: readonly Publication[]) =>
@@ -106,7 +105,6 @@ const workerCalls = {
 
 /** The calls of the main thread, which makes the next call when it has the reply. */
 const calls = {
-  /** Returns the address to which the companion worker sends publications. */
   async receivePublications(port: number): Promise<string> {
     server = await startPublicationServer({ port, secret: data.secret, calls: workerCalls });
     return server.address;

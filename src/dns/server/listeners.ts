@@ -10,6 +10,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { UserError } from "../../base/user-error.ts";
 import type { ThreadCalls, ThreadData, ThreadReply } from "./listener-thread.ts";
 import type { BindOptions, OpenPorts } from "./sockets.ts";
 
@@ -27,10 +28,11 @@ export interface Listeners {
   readonly secret: string;
   /** The address to which the companion worker sends publications. */
   readonly address: string;
-  /** Loads the zones of the companion worker at `origin`. */
-  load(origin: string): Promise<void>;
-  /** Fails with EADDRINUSE when the port is taken; the caller may then try another port. */
-  open(options: BindOptions): Promise<OpenPorts>;
+  /**
+   * Loads the zones of the companion worker at `origin`, and opens the ports. A port that is taken
+   * gives way to any free port.
+   */
+  open(origin: string, options: BindOptions): Promise<OpenPorts>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
   const secret = randomBytes(24).toString("hex");
   const data = { secret, platformAddresses, resolvers, transfers };
   let thread = startThread(data);
-  let origin = "";
+  let workerOrigin = "";
   /** `null` until the ports are open: until then the end of the thread fails the start. */
   let bound: OpenPorts | null = null;
   let restarted: Promise<void> = Promise.resolve();
@@ -66,7 +68,7 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
     watch(next, failures);
     try {
       await call(next, "receivePublications", Number(address.slice(address.lastIndexOf(":") + 1)));
-      await call(next, "load", origin);
+      await call(next, "load", workerOrigin);
       await call(next, "bind", { hosts, port, hostsOptional: false });
     } catch (error) {
       if (!signal.aborted) console.error("A DNS listener thread does not start:", error);
@@ -86,12 +88,18 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
   return {
     secret,
     address,
-    async load(from) {
-      origin = from;
+    async open(origin, { hosts, hostsOptional, port }) {
+      workerOrigin = origin;
       await call(thread, "load", origin);
-    },
-    async open({ hosts, hostsOptional, port }) {
-      bound = await call(thread, "bind", { hosts, hostsOptional, port });
+      const bind = (at: number) => call(thread, "bind", { hosts, hostsOptional, port: at });
+      bound = await bind(port).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "EADDRINUSE") return bind(0);
+        if (error.code !== "EACCES" && error.code !== "EADDRNOTAVAIL") throw error;
+        throw new UserError(
+          `Cannot listen at port ${port} of ${hosts.join(", ")}: ${error.message}. ` +
+            "Ports below 1024 need special rights; dns.hosts must be addresses of this machine.",
+        );
+      });
       return bound;
     },
     async stop() {

@@ -74,7 +74,6 @@ export class OutgoingTransfers {
     this.#notifier.changed(zoneId);
   }
 
-  /** The messages of a transfer, or one message that refuses it. */
   async *serve(request: TransferRequest, source: QuerySource): AsyncGenerator<Uint8Array, void> {
     const { query, zone } = request;
     if (!this.#isAllowed(request, source)) {
@@ -191,7 +190,6 @@ export class OutgoingTransfers {
     } else this.#scheduleRenewal(zoneId);
   }
 
-  /** For the records of a copy. */
   #lastContext(): AnswerContext {
     return { ...this.#context(), external: lastAddresses(this.#options.external) };
   }

@@ -25,10 +25,8 @@ const waitingMax = 10_000;
 interface QueryHandlerOptions extends ExternalResolution {
   readonly responder: Responder;
   readonly transfer: (request: TransferRequest, source: QuerySource) => AsyncIterable<Uint8Array>;
-  /** Faults and the log of queries */
   readonly observation?: {
     readonly observed: ObservedQueries;
-    /** A responder for earlier zones */
     readonly responderFor: (zones: ServedZones) => Responder;
   };
 }

@@ -48,14 +48,12 @@ export class ReplicatedZones {
     this.#options = options;
   }
 
-  /** Fetches every zone from the companion worker at `origin`. */
   async load(origin: string): Promise<void> {
     this.#origin.resolve(origin);
     const ids = (await this.#request<string[]>("GET", zonesPath)) ?? [];
     await Promise.all(ids.map((id) => this.#reload(id)));
   }
 
-  /** The changes of a zone after a serial; `null` when the log does not reach back to it. */
   changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {
     return this.#request("GET", `${zonesPath}/${zoneId}/changes/${serial}`);
   }
@@ -117,7 +115,6 @@ export class ReplicatedZones {
     return json === "" ? null : (JSON.parse(json) as Result);
   }
 
-  /** Resolves to `null` for status 404. */
   async #open(
     method: "GET" | "POST",
     path: string,

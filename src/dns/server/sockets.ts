@@ -89,7 +89,6 @@ async function bindHosts(
   return { hosts, port };
 }
 
-/** The source of a query that came over UDP or TCP. */
 class SocketSource implements QuerySource {
   readonly transport: "udp" | "tcp";
   readonly server: string;
@@ -153,7 +152,6 @@ async function openUdp({ host, port }: ServerAddress, handle: HandleQuery): Prom
 
 /** RFC 7766 section 6.2.3 recommends a few seconds. */
 const tcpIdleMilliseconds = 10_000;
-/** The limit of one listening address. */
 const tcpConnectionsMax = 512;
 /** Responses that a client has not read. One more response, of at most 64 KiB, may exceed it. */
 const unsentBytesMax = 128 * 1024;

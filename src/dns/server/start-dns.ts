@@ -5,7 +5,6 @@
 import { isIPv6 } from "node:net";
 import { fetchAlone } from "../../base/node-http.ts";
 import { isPortFree } from "../../base/ports.ts";
-import { UserError } from "../../base/user-error.ts";
 import { ApiClient } from "../client/api-client.ts";
 import {
   apiKeyDefault,
@@ -16,8 +15,8 @@ import {
 import type { ProjectDns } from "../config/dns-table.ts";
 import { ApiPort, openHttpsPort } from "./api-port.ts";
 import { publicSocketPath, startCompanion, type CompanionOptions } from "./companion.ts";
-import { startListeners, type Listeners } from "./listeners.ts";
-import type { BindOptions, OpenPorts } from "./sockets.ts";
+import { startListeners } from "./listeners.ts";
+import type { OpenPorts } from "./sockets.ts";
 import {
   claimZones,
   findZonesOwner,
@@ -62,7 +61,6 @@ export interface RunningDns {
   stop(): Promise<void>;
 }
 
-/** DNS of a process that owns the zones. */
 export interface RunningServer extends RunningDns {
   /** Of UDP and TCP, such as `127.0.0.1:8053` and `[::1]:8053`; empty without listeners. */
   readonly addresses: readonly string[];
@@ -195,7 +193,7 @@ export async function startServer(
     const listZones = (): Promise<string[]> => zoneNames(url, config);
     const dnsPort = options.dnsPort ?? dns.port;
     const ports =
-      listeners === null ? null : await openPorts(listeners, origin, { ...listen, port: dnsPort });
+      listeners === null ? null : await listeners.open(origin, { ...listen, port: dnsPort });
     if (ports !== null && dnsPort !== 0 && ports.port !== dnsPort) {
       log(`Port ${dnsPort} is taken: DNS uses another port.`);
     }
@@ -222,26 +220,6 @@ function reachable({ hosts, port }: OpenPorts): { host: string; port: number } {
   return { host: anywhere[first] ?? first, port };
 }
 
-async function openPorts(
-  listeners: Listeners,
-  origin: string,
-  listen: BindOptions,
-): Promise<OpenPorts> {
-  await listeners.load(origin);
-  try {
-    return await listeners.open(listen);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") return listeners.open({ ...listen, port: 0 });
-    if (code !== "EACCES" && code !== "EADDRNOTAVAIL") throw error;
-    throw new UserError(
-      `Cannot listen at port ${listen.port} of ${listen.hosts.join(", ")}: ${message}. ` +
-        "Ports below 1024 need special rights; dns.hosts must be addresses of this machine.",
-    );
-  }
-}
-
-/** An indented line, if the record API has https. */
 export function describeHttps(httpsUrl: string | null): string[] {
   return httpsUrl === null ? [] : [`  https    ${httpsUrl} (ledge dns trust says how to trust it)`];
 }

@@ -28,21 +28,18 @@ import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
 export interface DnsAddresses {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
-  /** Of UDP and TCP; `null` without listeners. */
   readonly dns: { readonly host: string; readonly port: number } | null;
 }
 
 interface ZonesDetails {
   /** Identifies the `[dns]` table of the owner. */
   readonly table: string;
-  /** Once the owner answers at ports. */
   readonly addresses?: DnsAddresses;
 }
 
 export type ZonesOwner = FolderOwner<ZonesDetails>;
 export type ZonesOwnerRecord = OwnerRecord & Partial<ZonesDetails>;
 
-/** The zones of a folder, as a process uses them. */
 export interface Zones {
   readonly folder: string;
   /** Of the companion worker, if this process becomes the owner. */
@@ -137,7 +134,6 @@ export function claimZones(zones: Zones, options: TakeOptions): Promise<ZonesOwn
   return claimFolder(zones.folder, () => takeZones(zones, options));
 }
 
-/** `null` when no process owns the zones. */
 export async function findZonesOwner(folder: string): Promise<ZonesOwnerRecord | null> {
   const link = await OwnerLink.connect(folder);
   link?.close();
