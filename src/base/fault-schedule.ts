@@ -48,25 +48,22 @@ export function toScheduleOptions(given: FaultTiming): Required<FaultScheduleOpt
 }
 
 export class FaultSchedule {
-  readonly #first: number;
-  readonly #end: number;
-  readonly #probability: number;
+  readonly #options: Required<FaultScheduleOptions>;
   readonly #random: () => number;
   #count = 0;
 
-  constructor({ first, times, probability = 1, seed = 1 }: FaultScheduleOptions) {
-    this.#first = first;
-    this.#end = first + times;
-    this.#probability = probability;
+  constructor({ probability = 1, seed = 1, ...calls }: FaultScheduleOptions) {
+    this.#options = { probability, seed, ...calls };
     this.#random = mulberry32(seed);
   }
 
   /** Counts a matching call. Returns its number, from 1, if the fault hits the call. */
   countCall(): number | null {
+    const { first, times, probability } = this.#options;
     const count = ++this.#count;
     // Drawn for every call, so that `first` and `times` do not change which later calls are hit.
-    const drawn = this.#random() < this.#probability;
-    return drawn && count >= this.#first && count < this.#end ? count : null;
+    const drawn = this.#random() < probability;
+    return drawn && count >= first && count < first + times ? count : null;
   }
 }
 

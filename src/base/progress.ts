@@ -8,15 +8,31 @@ const columnsDefault = 80;
 /** ECMA-48: to the first column, and erase the line. */
 const eraseLine = "\r\u001b[K";
 
-/** A line that the terminal shows until the command prints its result. */
-class TerminalLine {
+/** Counts files (`add()`), or the bytes of one file (`moveTo()`). */
+export class Progress {
+  /** `null` while the total is not known. */
+  total: number | null;
+  readonly #label: string;
   readonly #stream = process.stderr.isTTY ? process.stderr : null;
   #drawnAt = 0;
+  #done = 0;
+  #bytes = 0;
 
-  /** Shows a text at once. */
-  show(text: string): void {
-    this.#drawnAt = Date.now();
-    this.#stream?.write(`${eraseLine}${oneLine(text, this.#stream.columns)}`);
+  constructor(label = "", total: number | null = null) {
+    this.#label = label;
+    this.total = total;
+  }
+
+  /** Counts a file that was transferred. */
+  add(bytes: number): void {
+    this.#done++;
+    this.#bytes += bytes;
+    this.#redraw(() => progressLine(this.#label, this.#done, this.total, this.#bytes));
+  }
+
+  /** @param bytes all bytes that were transferred so far */
+  moveTo(bytes: number): void {
+    this.#redraw(() => byteProgressLine(this.#label, bytes, this.total ?? 0));
   }
 
   /** Removes the line. */
@@ -24,51 +40,15 @@ class TerminalLine {
     if (this.#drawnAt > 0) this.#stream?.write(eraseLine);
   }
 
+  /** Shows a text at once. */
+  show(text: string): void {
+    this.#drawnAt = Date.now();
+    this.#stream?.write(`${eraseLine}${oneLine(text, this.#stream.columns)}`);
+  }
+
   /** Shows a text, unless the line has just changed. */
-  protected redraw(text: () => string): void {
+  #redraw(text: () => string): void {
     if (Date.now() - this.#drawnAt >= redrawMilliseconds) this.show(text());
-  }
-}
-
-/** Counts files. */
-export class Progress extends TerminalLine {
-  readonly #label: string;
-  #total: number | null;
-  #done = 0;
-  #bytes = 0;
-
-  constructor(label = "", total: number | null = null) {
-    super();
-    this.#label = label;
-    this.#total = total;
-  }
-
-  set total(total: number) {
-    this.#total = total;
-  }
-
-  /** Counts a file that was transferred. */
-  add(bytes: number): void {
-    this.#done++;
-    this.#bytes += bytes;
-    this.redraw(() => progressLine(this.#label, this.#done, this.#total, this.#bytes));
-  }
-}
-
-/** Counts the bytes of one file. */
-export class ByteProgress extends TerminalLine {
-  readonly #label: string;
-  readonly #total: number;
-
-  constructor(label: string, total: number) {
-    super();
-    this.#label = label;
-    this.#total = total;
-  }
-
-  /** @param bytes all bytes that were transferred so far */
-  moveTo(bytes: number): void {
-    this.redraw(() => byteProgressLine(this.#label, bytes, this.#total));
   }
 }
 

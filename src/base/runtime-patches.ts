@@ -24,17 +24,7 @@ import { isAscii } from "node:buffer";
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { basename, dirname, join, sep } from "node:path";
 import type * as Sqlite from "node:sqlite";
@@ -369,11 +359,13 @@ export class CodeCache {
   }
 
   #compile(path: string, bytecodePath: string): (...values: unknown[]) => void {
-    const source = readWrapped(path);
+    const source = readFileSync(path);
+    // ASCII is decoded several times as fast by this name.
+    const text = source.toString(isAscii(source) ? "latin1" : "utf8");
     const sourceChecksum = crc32(source);
     const cachedData = readBytecode(bytecodePath, sourceChecksum);
     takeImportWarning();
-    const script = new Script(decode(source), {
+    const script = new Script(head + text + tail, {
       filename: path,
       // Positions in the first line are those of the file.
       columnOffset: -head.length,
@@ -409,28 +401,6 @@ function readBytecode(path: string, sourceChecksum: number): Buffer | null {
   if (file.length < headerBytes || file.readUInt32LE(0) !== sourceChecksum) return null;
   const bytecode = file.subarray(headerBytes);
   return crc32(bytecode) === file.readUInt32LE(4) ? bytecode : null;
-}
-
-/** Reads a file into the function that runs it. To join strings of this size would copy them. */
-function readWrapped(path: string): Buffer {
-  const file = openSync(path, "r");
-  try {
-    const { size } = fstatSync(file);
-    const content = Buffer.allocUnsafe(head.length + size + tail.length);
-    content.write(head, 0);
-    for (let read = 0, count = 1; read < size && count > 0; read += count) {
-      count = readSync(file, content, head.length + read, size - read, read);
-    }
-    content.write(tail, head.length + size);
-    return content;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** ASCII is decoded several times as fast by this name. */
-function decode(source: Buffer): string {
-  return source.toString(isAscii(source) ? "latin1" : "utf8");
 }
 
 /**

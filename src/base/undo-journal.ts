@@ -168,12 +168,11 @@ export class UndoJournal {
   #journaled(): readonly JournaledTable[] {
     if (this.#tables !== undefined) return this.#tables;
     const names = this.#sql
-      .exec<{ name: string }>(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' " +
-          "AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\' AND name NOT LIKE 'undo\\_%' ESCAPE '\\' ORDER BY rowid",
-      )
-      .toArray();
-    const tables = names.map(({ name }): JournaledTable => {
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+      .toArray()
+      .map(({ name }) => name);
+    const own = names.filter((name) => !/^(?:sqlite_|_cf_|undo_)/.test(name));
+    const tables = own.map((name): JournaledTable => {
       const columns = this.#sql
         .exec<{ name: string; type: string; pk: number }>(`PRAGMA table_info(${quoted(name)})`)
         .toArray();
@@ -186,17 +185,13 @@ export class UndoJournal {
         keys: [key, ...keys],
       };
     });
-    if (this.#exists()) {
+    if (names.includes(stateTable)) {
       // The schema may have got a table since the journal was made.
-      for (const table of tables) if (!this.#hasCopies(table)) this.#createCopies(table);
+      for (const table of tables) {
+        if (!names.includes(`undo_${table.name}`)) this.#createCopies(table);
+      }
     }
-    this.#tables = tables;
-    return tables;
-  }
-
-  #hasCopies({ name }: JournaledTable): boolean {
-    const [row] = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", `undo_${name}`);
-    return row !== undefined;
+    return (this.#tables = tables);
   }
 }
 

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import {
+  createScanner,
   findNodeAtLocation,
   getNodeValue,
   parseTree,
@@ -14,7 +15,7 @@ import {
   type ParseError,
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
-import { findExcessiveNesting, isNestedTooDeep, nestingLevelsMax } from "../base/nesting.ts";
+import { isNestedTooDeep, nestingLevelsMax } from "../base/nesting.ts";
 import { isTable, type Path, type Table } from "../base/schema.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
 import { tomlOffsets } from "./toml-positions.ts";
@@ -154,6 +155,18 @@ function parseJsonText(text: string, path: string): ParsedText {
     return (node?.parent?.type === "property" ? node.parent : node)?.offset;
   };
   return { table, offsetOf };
+}
+
+/** The offset of the bracket that opens one level too many: the parser calls itself for each level. */
+function findExcessiveNesting(text: string): number | null {
+  const scanner = createScanner(text, true);
+  for (let levels = 0; scanner.getPosition() < text.length;) {
+    scanner.scan();
+    const at = scanner.getTokenOffset();
+    if (text[at] === "}" || text[at] === "]") levels -= 1;
+    if ((text[at] === "{" || text[at] === "[") && ++levels > nestingLevelsMax) return at;
+  }
+  return null;
 }
 
 /** `PropertyNameExpected` → `a property name is expected` */

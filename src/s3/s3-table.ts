@@ -18,26 +18,18 @@ import {
   type Table,
 } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
+import type { S3Credentials } from "../http/signature.ts";
+import type { CorsRule } from "./s3-message.ts";
 
 export interface ProjectS3 {
   /** `undefined`: 8789, or the next free port. */
   readonly port?: number;
   /** `undefined`: a pair that is made for the state folder. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly credentials?: S3Credentials;
   /** Names besides loopback under which the server may be called. */
   readonly hosts: readonly string[];
-  readonly cors: readonly ProjectCorsRule[];
-}
-
-/** A rule for the pages of other origins, as the API's own CORS rules. */
-interface ProjectCorsRule {
-  /** The bucket; `undefined`: every bucket. */
-  readonly bucket?: string;
-  readonly allowedOrigins: readonly string[];
-  readonly allowedMethods: readonly string[];
-  readonly allowedHeaders: readonly string[];
-  readonly exposeHeaders: readonly string[];
-  readonly maxAgeSeconds?: number;
+  /** `bucket`: the name of the bucket; `undefined`: every bucket. */
+  readonly cors: readonly (CorsRule & { readonly bucket?: string })[];
 }
 
 /** A client sends the id in a header and in URLs. */

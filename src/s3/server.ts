@@ -141,17 +141,13 @@ interface ServedProject {
   readonly s3: ProjectS3;
 }
 
-export interface ProjectS3Options {
-  /** Replaces the port of the configuration. */
-  readonly port?: number;
-  /** Replaces the state folder beside the configuration file. */
-  readonly persistTo?: string;
-}
-
-/** @param config a function, because the configuration may change while the server runs */
+/**
+ * @param config a function, because the configuration may change while the server runs
+ * @param options replace the port of the configuration, and the state folder beside its file
+ */
 export function projectS3Options(
   config: () => ServedProject,
-  options: ProjectS3Options,
+  options: { readonly port?: number; readonly persistTo?: string },
 ): StartS3Options {
   const { folder, path, s3 } = config();
   return {
@@ -178,7 +174,7 @@ export function servedBuckets(
 ): S3BucketOptions[] {
   const byName = new Map<string, S3BucketOptions>();
   for (const { bucketName: name, public: isPublic, remote } of bindings) {
-    const cors: CorsRule[] = rules.filter(({ bucket = name }) => bucket === name);
+    const cors = rules.filter(({ bucket = name }) => bucket === name);
     byName.set(name, {
       name,
       public: isPublic === true || byName.get(name)?.public === true,

@@ -5,9 +5,9 @@
  * folder overwrite each other's record; each of them serves the same buckets.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readOrMakeFile, makePrivateFolder } from "../base/private-files.ts";
+import { readOrMakeFile, makePrivateFolder, writeWhole } from "../base/private-files.ts";
 import { isAlive, thisProcess, type ProcessIdentity } from "../base/processes.ts";
 import { explain } from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
@@ -22,7 +22,13 @@ const secretBytes = 32;
 
 /** @throws UserError when the file cannot be written, or is not valid */
 export function readOrMakeCredentials(folder: string): S3Credentials {
-  const { accessKeyId, secretAccessKey } = parseObject<S3Credentials>(readCredentials(folder));
+  let text: string;
+  try {
+    text = readOrMakeFile({ folder, name: credentialsName }, newCredentials);
+  } catch (error) {
+    throw explain(error, folder);
+  }
+  const { accessKeyId, secretAccessKey } = parseObject<S3Credentials>(text);
   if (typeof accessKeyId === "string" && typeof secretAccessKey === "string") {
     return { accessKeyId, secretAccessKey };
   }
@@ -32,21 +38,12 @@ export function readOrMakeCredentials(folder: string): S3Credentials {
   );
 }
 
-function readCredentials(folder: string): string {
-  try {
-    return readOrMakeFile({ folder, name: credentialsName }, newCredentials);
-  } catch (error) {
-    throw explain(error, folder);
-  }
-}
-
 function newCredentials(): string {
   const credentials: S3Credentials = {
     accessKeyId: randomBytes(idBytes).toString("hex"),
     secretAccessKey: randomBytes(secretBytes).toString("hex"),
   };
-  return `${JSON.stringify(credentials, null, 2)}
-`;
+  return `${JSON.stringify(credentials, null, 2)}\n`;
 }
 
 interface ServerRecord extends ProcessIdentity {
@@ -60,9 +57,7 @@ export function recordServer(folder: string, url: string): () => void {
   makePrivateFolder(folder);
   const record: ServerRecord = { ...thisProcess(), url };
   const path = join(folder, recordName);
-  const partial = `${path}.${process.pid}`;
-  writeFileSync(partial, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  renameSync(partial, path);
+  writeWhole(path, `${JSON.stringify(record)}\n`);
   return () => {
     if (readRecord(folder)?.url === url) rmSync(path, { force: true });
   };

@@ -13,10 +13,10 @@ import {
   randomBytes,
   X509Certificate,
 } from "node:crypto";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
-import { readOrMakeFile } from "../base/private-files.ts";
+import { readOrMakeFile, writeWhole } from "../base/private-files.ts";
 import { certifyAuthority, certifyServer, type KeyPair } from "./certificate.ts";
 
 const dayMilliseconds = 86_400_000;
@@ -80,9 +80,7 @@ export class Authority {
       if (stored === null) throw new Error(`Cannot read the authority in ${path}`);
     }
     if (readText(certificatePath) !== stored.certificate) {
-      const temporary = `${certificatePath}.${process.pid}`;
-      writeFileSync(temporary, stored.certificate, { mode: 0o600 });
-      renameSync(temporary, certificatePath);
+      writeWhole(certificatePath, stored.certificate);
     }
     return new Authority(certificatePath, stored, text !== null && stored !== old);
   }

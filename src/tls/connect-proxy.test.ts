@@ -3,18 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ConnectProxy, connectTarget, parseProxy } from "./connect-proxy.ts";
-
-describe("connectTarget()", () => {
-  it.each([
-    ["CONNECT API.example:443 HTTP/1.1\r\n\r\n", { host: "api.example", port: 443 }],
-    ["CONNECT [::1]:8443 HTTP/1.0\r\n\r\n", { host: "::1", port: 8443 }],
-    ["GET http://api.example/ HTTP/1.1\r\n\r\n", null],
-    ["CONNECT api.example HTTP/1.1\r\n\r\n", null],
-  ])("reads %j", (head, target) => {
-    expect(connectTarget(head)).toEqual(target);
-  });
-});
+import { openConnectProxy, parseProxy } from "./connect-proxy.ts";
 
 describe("parseProxy()", () => {
   it.each([
@@ -51,8 +40,8 @@ async function answer(socket: Socket): Promise<void> {
   socket.end(`got ${piece.toString()}`);
 }
 
-async function open(options: Partial<Parameters<typeof ConnectProxy.open>[0]> = {}) {
-  const proxy = await ConnectProxy.open({
+async function open(options: Partial<Parameters<typeof openConnectProxy>[0]> = {}) {
+  const proxy = await openConnectProxy({
     names: ["api.example"],
     serve: (client) => void answer(client.resume()),
     upstream: null,
@@ -71,7 +60,7 @@ async function open(options: Partial<Parameters<typeof ConnectProxy.open>[0]> = 
 
 const established = "HTTP/1.1 200 Connection established\r\n\r\n";
 
-describe("ConnectProxy", () => {
+describe("openConnectProxy()", () => {
   it("serves its names itself, with what the client has sent already", async () => {
     const send = await open();
     expect(await send("CONNECT API.example:443", "hello")).toBe(`${established}got hello`);
@@ -116,5 +105,6 @@ describe("ConnectProxy", () => {
     const send = await open();
     expect(await send(`CONNECT 127.0.0.1:${port}`)).toMatch(/^HTTP\/1\.1 502 /);
     expect(await send("GET http://api.example/")).toMatch(/^HTTP\/1\.1 405 /);
+    expect(await send("CONNECT api.example")).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

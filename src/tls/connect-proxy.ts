@@ -4,15 +4,13 @@
  * environment reaches a fixed host here without any privilege, and everything else as before.
  *
  * The URL of the proxy has a password, because every user of the machine can connect to the port.
- *
- * The proxy reads the head of a request and no octet after it.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { readHead } from "../base/node-http.ts";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { createServer } from "../base/node-http.ts";
 
-export interface ConnectProxyOptions {
+interface ConnectProxyOptions {
   /** The names that lead here, whatever the port, in lower case. */
   readonly names: readonly string[];
   /** Serves a connection to one of the names. */
@@ -25,23 +23,8 @@ export interface ConnectProxyOptions {
   } | null;
 }
 
-interface Target {
-  readonly host: string;
-  readonly port: number;
-}
-
-const host = "127.0.0.1";
 const userName = "ledge";
-/** Longer than the head of any client. */
-const headBytesMax = 16_384;
-
-/** The host and the port of a CONNECT request; `null` for any other request. */
-export function connectTarget(head: string): Target | null {
-  const pattern = /^CONNECT (?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5}) HTTP\/1\.[01]\r\n/i;
-  const [, ipv6, name, port] = pattern.exec(head) ?? [];
-  const found = ipv6 ?? name;
-  return found === undefined ? null : { host: found.toLowerCase(), port: Number(port) };
-}
+const established = "HTTP/1.1 200 Connection established\r\n\r\n";
 
 /** The value of Proxy-Authorization (RFC 7617). */
 function basicCredentials(name: string, password: string): string {
@@ -65,85 +48,31 @@ export function parseProxy(text: string | undefined): ConnectProxyOptions["upstr
   };
 }
 
-export class ConnectProxy {
-  readonly #options: ConnectProxyOptions;
-  readonly #server: Server;
-  readonly #password = randomBytes(16).toString("hex");
-  readonly #connections = new Set<Socket>();
+/** @returns the URL of the proxy, and a function that closes it with its connections */
+export async function openConnectProxy({
+  names,
+  serve,
+  upstream,
+}: ConnectProxyOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const password = randomBytes(16).toString("hex");
+  const connections = new Set<Socket>();
+  const follow = (connection: Socket): void => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+    // The end of the other side follows from the event "close".
+    connection.on("error", () => {});
+  };
 
-  private constructor(options: ConnectProxyOptions) {
-    this.#options = options;
-    this.#server = createServer({ noDelay: true }, (client) => this.#accept(client));
-  }
-
-  static async open(options: ConnectProxyOptions): Promise<ConnectProxy> {
-    const opened = new ConnectProxy(options);
-    opened.#server.listen(0, host);
-    await once(opened.#server, "listening");
-    return opened;
-  }
-
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://${userName}:${this.#password}@${host}:${port}`;
-  }
-
-  async close(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    for (const connection of this.#connections) connection.destroy();
-    await closed;
-  }
-
-  #accept(client: Socket): void {
-    this.#follow(client);
-    let start = Buffer.alloc(0);
-    const read = (piece: Buffer): void => {
-      start = Buffer.concat([start, piece]);
-      const head = readHead(start);
-      if (head === null && start.length < headBytesMax) return;
-      client.off("data", read);
-      client.pause();
-      const target = head === null ? null : connectTarget(head);
-      if (head === null || target === null) {
-        client.end(
-          "HTTP/1.1 405 Method Not Allowed\r\nAllow: CONNECT\r\nContent-Length: 0\r\n\r\n",
-        );
-        return;
-      }
-      if (!this.#isAuthorized(head)) {
-        client.end(
-          'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="ledge"\r\n' +
-            "Connection: close\r\nContent-Length: 0\r\n\r\n",
-        );
-        return;
-      }
-      const rest = start.subarray(head.length);
-      if (rest.length > 0) client.unshift(rest);
-      if (this.#options.names.includes(target.host)) {
-        client.write(established, () => this.#options.serve(client));
-      } else {
-        this.#pass(client, target);
-      }
-    };
-    client.on("data", read);
-  }
-
-  #isAuthorized(head: string): boolean {
-    const [, given] = /^Proxy-Authorization:[ \t]*(.*?)[ \t]*\r$/im.exec(head) ?? [];
-    return given === basicCredentials(userName, this.#password);
-  }
-
-  #pass(client: Socket, target: Target): void {
-    const { upstream } = this.#options;
+  const pass = (client: Socket, authority: string): void => {
+    const { hostname, port } = new URL(`http://${authority}`);
+    const target = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 80) };
     const server = connect(upstream ?? target);
-    this.#follow(server);
+    follow(server);
     let isConnected = false;
     server.once("connect", () => {
       isConnected = true;
       if (upstream === null) client.write(established);
       else {
-        const authority = `${target.host.includes(":") ? `[${target.host}]` : target.host}:${target.port}`;
         const fields = `Host: ${authority}\r\n${upstream.header}`;
         server.write(`CONNECT ${authority} HTTP/1.1\r\n${fields}\r\n`);
       }
@@ -154,14 +83,37 @@ export class ConnectProxy {
       else client.end("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
     });
     client.once("close", () => server.destroy());
-  }
+  };
 
-  #follow(connection: Socket): void {
-    this.#connections.add(connection);
-    connection.once("close", () => this.#connections.delete(connection));
-    // The end of the other side follows from the event "close".
-    connection.on("error", () => {});
-  }
+  const server = createServer({ requireHostHeader: false }, (_request, response) => {
+    response.writeHead(405, { allow: "CONNECT", connection: "close" }).end();
+  });
+  server.on("connection", follow);
+  server.on("connect", ({ url: authority = "", headers }, client: Socket, start) => {
+    if (!/^(?:\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+):\d{1,5}$/i.test(authority)) {
+      client.end("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+    } else if (headers["proxy-authorization"] !== basicCredentials(userName, password)) {
+      client.end(
+        'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="ledge"\r\n' +
+          "Connection: close\r\nContent-Length: 0\r\n\r\n",
+      );
+    } else {
+      if (start.length > 0) client.unshift(start);
+      const name = authority.toLowerCase().replace(/:\d+$/, "");
+      if (names.includes(name)) client.write(established, () => serve(client));
+      else pass(client, authority.toLowerCase());
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${userName}:${password}@127.0.0.1:${port}`,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const connection of connections) connection.destroy();
+      await closed;
+    },
+  };
 }
-
-const established = "HTTP/1.1 200 Connection established\r\n\r\n";

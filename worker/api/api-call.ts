@@ -2,7 +2,7 @@
  * A call of the record API: its request with a body up to a limit for each kind, and its response, a
  * JSON envelope {result, success, errors, messages, result_info}, in this order.
  */
-import { findExcessiveNesting, nestingLevelsMax } from "../../src/base/nesting.ts";
+import { isNestedTooDeep, nestingLevelsMax } from "../../src/base/nesting.ts";
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import type { Account } from "../../src/dns/rules/zone.ts";
@@ -131,17 +131,14 @@ export function isObject(value: unknown): value is JsonObject {
 
 export async function readJson(request: Request): Promise<JsonObject> {
   const bytes = await readContent(request, "application/json", jsonBytesMax);
-  let text: string;
   let body: unknown;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
-    body = JSON.parse(text);
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
   } catch {
     throw new ZoneError([problem.malformedJson()]);
   }
   // The call to a zone object would run out of stack.
-  if (findExcessiveNesting(text) !== null)
-    throw new ZoneError([problem.nestedTooDeep(nestingLevelsMax)]);
+  if (isNestedTooDeep(body)) throw new ZoneError([problem.nestedTooDeep(nestingLevelsMax)]);
   if (!isObject(body)) throw new ZoneError([problem.bodyNotAnObject()]);
   return body;
 }

@@ -17,7 +17,7 @@ import { ownSignals } from "../../dev/signals.ts";
 import { ApiPort } from "../../dns/server/api-port.ts";
 import { httpsSocketPath } from "../../dns/server/companion.ts";
 import { openAuthority } from "../../dns/server/api-port.ts";
-import { ConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
+import { openConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
 import { systemBundlePath, systemCertificates } from "../../tls/authority.ts";
 import { printRemark } from "../output.ts";
 import { withTemporaryPath } from "../run.ts";
@@ -78,7 +78,7 @@ async function withReach(
   });
   const serve = (client: Socket): void => tunnel.pass(client);
   const upstream = parseProxy(proxyOf(process.env));
-  const proxy = await ConnectProxy.open({ names, serve, upstream });
+  const proxy = await openConnectProxy({ names, serve, upstream });
   const bundlePath = join(temporaryFolder, "certificates.pem");
   writeFileSync(bundlePath, bundle(authority.certificate));
   const hosts = await openHosts(temporaryFolder, { names, bundlePath, serve });

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { lookup } from "mrmime";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
-import { ByteProgress } from "../../base/progress.ts";
+import { Progress } from "../../base/progress.ts";
 import { UserError } from "../../base/user-error.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
@@ -123,7 +123,7 @@ export const get = storeCommand({
 /** Writes an object to a file, which appears under its name when it is complete. */
 async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
   const partial = join(dirname(path), `.ledge-partial-${randomBytes(8).toString("hex")}`);
-  const progress = new ByteProgress(basename(path), fetched.object.size);
+  const progress = new Progress(basename(path), fetched.object.size);
   try {
     await withTemporaryPath(partial, async () => {
       await writeContent(partial, fetched, (count) => progress.moveTo(count));
@@ -232,7 +232,7 @@ async function putShown(
   path: string,
 ): ReturnType<typeof putFile> {
   const content = FileContent.of(path);
-  const progress = new ByteProgress(object.key, content.size);
+  const progress = new Progress(object.key, content.size);
   try {
     return await putFile(bucket, object, content, { onBytes: (count) => progress.moveTo(count) });
   } finally {
@@ -320,13 +320,13 @@ export const copy = storeCommand({
     const [source, target] = words.map(parseAddress) as [ObjectAddress, ObjectAddress];
     const from = store.bucket(source.bucket);
     const bucket = store.bucket(target.bucket);
-    let progress: ByteProgress | undefined;
+    let progress: Progress | undefined;
     const record = await copyAcross({
       from: { bucket: from, key: source.key },
       to: { bucket, key: target.key },
       storageClass: invocation.text<StorageClass>("storage-class"),
       onBytes: (count, size) => {
-        progress ??= new ByteProgress(target.key, size);
+        progress ??= new Progress(target.key, size);
         progress.moveTo(count);
       },
     }).finally(() => progress?.end());
