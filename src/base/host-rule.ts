@@ -94,13 +94,11 @@ export function refuseRequest(head: RequestHead, rule: HostRule): Refusal | null
   return isServed ? null : { refused: "origin", value: origin };
 }
 
-/** The keys of the configuration that change the rule of a server. */
 interface HostRuleKeys {
   readonly hosts: string;
   readonly origins: string;
 }
 
-/** What was refused, why, and what to do. */
 export function describeRefusal({ refused, value }: Refusal, keys: HostRuleKeys): string {
   const shown = JSON.stringify(value.slice(0, shownCharactersMax));
   switch (refused) {

@@ -9,19 +9,15 @@ const http = process.getBuiltinModule("node:http");
 
 export const { Agent, createServer, request } = http;
 
-export interface FetchAloneOptions extends Omit<RequestInit, "headers"> {
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /**
  * As `fetch()`, with a connection for this request alone. workerd closes idle connections, and a
  * request that meets the end of its connection is lost.
  */
 export function fetchAlone(
   url: string | URL,
-  { headers, ...init }: FetchAloneOptions,
+  init: Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Record<string, string>> },
 ): Promise<Response> {
-  return fetch(url, { ...init, headers: { ...headers, connection: "close" } });
+  return fetch(url, { ...init, headers: { ...init.headers, connection: "close" } });
 }
 
 // Where an HTTP/1 request says that the connection ends, and where a response ends (RFC 9112).

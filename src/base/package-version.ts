@@ -76,8 +76,6 @@ export function packageOfModule(
   return null;
 }
 
-/** The version of this package. */
-
 export function packageVersion(): string {
   const path = new URL(import.meta.resolve("ledge/package.json"));
   return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;

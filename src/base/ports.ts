@@ -43,7 +43,6 @@ export async function listenAtFreePort(
   }
 }
 
-/** @throws the system's error for a port that the process may not use */
 export async function isPortFree(port: number, host: string): Promise<boolean> {
   for (const address of addressesOf(host)) {
     if (!(await canListen(port, address))) return false;

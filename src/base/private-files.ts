@@ -53,19 +53,16 @@ async function closeContent(folder: string): Promise<void> {
 }
 
 /**
- * A private file that is made once, such as a secret: later processes read what the first has made.
+ * The text of a private file that is made once, such as a secret: later processes read what the first
+ * has made.
  *
  * Two processes may start at the same time. Each writes a file of its own and links it to the name;
  * the link of the second fails, and both read the same file.
  */
-
-interface PrivateFile {
-  readonly folder: string;
-  readonly name: string;
-}
-
-/** The text of the file, which gets the text that `make` returns if there is no file. */
-export function readOrMakeFile({ folder, name }: PrivateFile, make: () => string): string {
+export function readOrMakeFile(
+  { folder, name }: { readonly folder: string; readonly name: string },
+  make: () => string,
+): string {
   const path = join(folder, name);
   return readText(path) ?? makeText(folder, path, make());
 }

@@ -51,8 +51,7 @@ export function isAlive({ processId, processStart: recorded = null }: ProcessIde
 
 /**
  * Kills those of the processes that still run and are programs of wrangler or Miniflare, and waits
- * for their end: a process that was stopped or that is in an endless loop ends too. Another program may have got the id of a
- * process since; that program is not killed.
+ * for their end. Another program may have got the id of a process since; that program is not killed.
  *
  * @returns the processes that have not ended
  */
@@ -99,8 +98,10 @@ export function markedPrograms(parents: readonly ProcessIdentity[]): ProcessIden
   if (process.platform !== "linux" || parents.length === 0) return [];
   const marks = new Set(parents.map((parent) => `${markVariable}=${markOf(parent)}`));
   const isMarked = (processId: number): boolean =>
-    environmentOf(processId).some((variable) => marks.has(variable));
-  return processIds()
+    (readProc(`${processId}/environ`) ?? "").split("\0").some((each) => marks.has(each));
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((processId) => Number.isInteger(processId))
     .filter((processId) => isProgram(processId) && isMarked(processId))
     .filter((processId) => !isMarked(parentOf(processId)))
     .map(identityOf);
@@ -112,25 +113,8 @@ function parentOf(processId: number): number {
 
 /** The programs that this process has started and that still run. Only Linux tells. */
 export function childPrograms(): ProcessIdentity[] {
-  try {
-    const text = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
-    return text.split(" ").filter(Boolean).map(Number).filter(isProgram).map(identityOf);
-  } catch {
-    return [];
-  }
-}
-
-function processIds(): number[] {
-  return readdirSync("/proc").map(Number).filter(Number.isInteger);
-}
-
-/** Empty for the process of another user. */
-function environmentOf(processId: number): string[] {
-  try {
-    return readFileSync(`/proc/${processId}/environ`, "utf8").split("\0");
-  } catch {
-    return [];
-  }
+  const text = readProc(`self/task/${process.pid}/children`) ?? "";
+  return text.split(" ").filter(Boolean).map(Number).filter(isProgram).map(identityOf);
 }
 
 function exists(processId: number): boolean {
@@ -169,9 +153,14 @@ function processStart(processId: number): string | null {
 
 /** @param entry of /proc: the id of a process, or the path of a thread */
 function statusOf(entry: number | string): string[] | null {
+  const text = readProc(`${entry}/stat`);
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? null;
+}
+
+/** `null` where there is no /proc, for a process that has ended, and for a secret of another user. */
+function readProc(path: string): string | null {
   try {
-    const text = readFileSync(`/proc/${entry}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return readFileSync(`/proc/${path}`, "utf8");
   } catch {
     return null;
   }
@@ -184,7 +173,7 @@ function statusOf(entry: number | string): string[] | null {
 function isProgram(processId: number): boolean {
   const command =
     process.platform === "linux"
-      ? commandLineOf(processId)
+      ? readProc(`${processId}/cmdline`)
       : commandOutput("ps", ["-p", String(processId), "-o", "command="]);
   if (command === null) return false;
   return isRuntimeCommand(command) || bundlerPattern.test(command);
@@ -193,14 +182,6 @@ function isProgram(processId: number): boolean {
 /** The name of the executable does not tell: MINIFLARE_WORKERD_PATH can name any file. */
 export function isRuntimeCommand(command: string): boolean {
   return command.includes(loopbackArgument) || command.includes(ownConfigName);
-}
-
-function commandLineOf(processId: number): string | null {
-  try {
-    return readFileSync(`/proc/${processId}/cmdline`, "utf8");
-  } catch {
-    return null;
-  }
 }
 
 /** `null` on Windows, and when the process does not exist. */

@@ -38,7 +38,6 @@ export function loadWrangler(): UsedExports {
   return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
 }
 
-/** The file of wrangler's command line. */
 export function wranglerProgram(): string {
   return join(findWrangler().folder, "bin/wrangler.js");
 }
@@ -104,7 +103,6 @@ interface DevServerParts {
 }
 
 interface EventObserver {
-  /** Whether wrangler handles the event. */
   accepts(event: WranglerEvent): boolean;
   afterwards(event: WranglerEvent): void;
 }

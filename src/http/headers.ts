@@ -34,7 +34,6 @@ export function checksumsInHeaders(headers: {
   return givenChecksums((algorithm) => headers.get(checksumPrefix + algorithm) ?? null);
 }
 
-/** `ChecksumCRC32` and its relatives. */
 export function checksumsInElement(element: XmlElement): GivenChecksum[] {
   return givenChecksums((algorithm) => childText(element, elementName(algorithm)));
 }

@@ -29,7 +29,6 @@ export interface SignedRequest {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** How a request is signed. */
 export interface SignedParts {
   /** In lower case, in the order of the request. */
   readonly signedHeaders: readonly string[];
@@ -68,7 +67,6 @@ interface UnsignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Signs requests to an S3 service. */
 export class RequestSigner {
   readonly #credentials: S3Credentials & { readonly sessionToken?: string };
   readonly #region: string;

@@ -25,13 +25,13 @@ const elementsMax = 100_000;
 
 const token =
   /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<\/([\w.:-]+)\s*>|<([\w.:-]+)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
-const references: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-};
+const references = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
 
 /** @throws SyntaxError for a text that is not such a document */
 export function readXml(document: string): XmlElement {
@@ -83,9 +83,8 @@ function decodeText(text: string): string {
     /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w+));?|&/gi,
     (whole, hex, decimal, name) => {
       const isComplete = whole.endsWith(";");
-      if (name !== undefined && isComplete && references[name as string] !== undefined) {
-        return references[name as string] as string;
-      }
+      const named = isComplete ? references.get(name as string) : undefined;
+      if (named !== undefined) return named;
       const code = hex === undefined ? Number(decimal) : parseInt(hex as string, 16);
       if (!isComplete || !(code <= 0x10ffff)) throw malformed();
       return String.fromCodePoint(code);
@@ -112,13 +111,7 @@ export interface XmlElements {
 }
 
 const namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
-const escapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-};
+const escapes = new Map(Array.from(references, ([name, text]) => [text, `&${name};`]));
 
 // oxlint-disable-next-line no-control-regex -- control characters are intended
 const special = /[&<>"'\u0000-\u001f\ufffe\uffff]/;
@@ -166,5 +159,5 @@ function escapeText(text: string): string {
 }
 
 function escapeCharacter(character: string): string {
-  return escapes[character] ?? `&#x${character.charCodeAt(0).toString(16)};`;
+  return escapes.get(character) ?? `&#x${character.charCodeAt(0).toString(16)};`;
 }

@@ -80,12 +80,11 @@ async function createMissing(
 /** A request without a signature may read the objects of a public bucket, and nothing else. */
 function requirePublic(verb: Verb, { bucketName }: S3Request, { settingsOf }: S3Service): void {
   const isRead = verb === "GetObject" || verb === "HeadObject";
-  if (!isRead || !settingsOf(bucketName).isPublic) {
+  if (!isRead || settingsOf(bucketName)?.public !== true) {
     throw new S3Error("InvalidArgument", "Authorization");
   }
 }
 
-/** The headers of a response to a page; none when no rule allows the request. */
 async function corsHeaders(
   request: S3Request,
   origin: string,

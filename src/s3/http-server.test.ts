@@ -17,7 +17,7 @@ async function serverWithRequest() {
   const errors: unknown[] = [];
   const server = createS3Server({
     store: { find } as S3Service["store"],
-    settingsOf: () => ({ isPublic: true, cors: [] }),
+    settingsOf: (name) => ({ name, public: true }),
     credentials: { accessKeyId: "key", secretAccessKey: "secret" },
     hosts: [],
     onError: (error) => errors.push(error),

@@ -25,14 +25,12 @@ const idleMilliseconds = 5 * 60_000;
 /** AWS SDKs keep connections for less. A connection that the server closes first fails a request. */
 const keepAliveMilliseconds = 65_000;
 
-/** What the server serves, and to whom. */
 export interface ServedStore extends S3Service {
   readonly credentials: S3Credentials;
   /** Names and addresses besides loopback, in the form of `hostName()`. */
   readonly hosts: readonly string[];
 }
 
-/** A server that does not listen yet. */
 export function createS3Server(served: ServedStore): Server {
   const server = createServer({
     maxHeaderSize: headerBytesMax,

@@ -192,7 +192,6 @@ function incomplete(missing: string): S3Error {
   );
 }
 
-/** The headers of a response about an object or an upload with a key. */
 export function customerKeyHeaders({ ssecKeyMd5 }: KeyHolder): Record<string, string> {
   if (ssecKeyMd5 === undefined) return {};
   return {

@@ -5,6 +5,7 @@
 import { readXml, writeXml, type XmlContent, type XmlElement } from "../http/xml.ts";
 import { StoreError } from "../store/core/errors.ts";
 import type { Bucket, OpenContent } from "../store/node/bucket.ts";
+import type { ProjectRemote } from "../store/config/remotes.ts";
 import type { StoreClient } from "../store/node/store-client.ts";
 import type { RequestBody } from "./request-body.ts";
 import { S3Error } from "./s3-errors.ts";
@@ -39,17 +40,20 @@ type S3ResponseHeaders = Readonly<Record<string, string | undefined>>;
 export interface S3Service {
   readonly store: Pick<StoreClient, "list" | "find" | "create" | "delete">;
   /** Called for each request, because the configuration may change. */
-  readonly settingsOf: (bucketName: string) => BucketSettings;
+  readonly settingsOf: (bucketName: string) => S3BucketOptions | undefined;
   /** Called with errors that no client has caused. The client gets an internal error. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The settings of a bucket that its configuration has. */
-interface BucketSettings {
-  /** Whether requests without a signature may read objects. */
-  readonly isPublic: boolean;
-  /** They count until a request puts rules. */
-  readonly cors: readonly CorsRule[];
+/** A bucket of the configuration: it exists from the start, and no request can delete it. */
+export interface S3BucketOptions {
+  readonly name: string;
+  /** Requests without a signature may read the objects of the bucket. */
+  readonly public?: boolean;
+  /** The CORS rules of the bucket, until a request puts others. */
+  readonly cors?: readonly CorsRule[];
+  /** The S3 service that has the bucket: requests go on to it. Default: the bucket is in the state folder. */
+  readonly remote?: ProjectRemote;
 }
 
 export interface CorsRule {
@@ -63,7 +67,6 @@ export interface CorsRule {
   readonly maxAgeSeconds?: number;
 }
 
-/** The function of a verb about a bucket that exists, or about an object in it. */
 export type BucketVerbFunction = (
   request: S3Request,
   bucket: Bucket,
@@ -81,7 +84,6 @@ export function xmlResponse(
   return { status: 200, headers: { ...xmlHeaders, ...headers }, body: writeXml(root, content) };
 }
 
-/** The response to a request that failed. */
 export function errorResponse(error: unknown): S3Response {
   const { status, code, message, details } = describeError(error);
   const content = { Code: code, Message: message, ...details };

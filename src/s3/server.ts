@@ -7,26 +7,15 @@ import { listenAtFreePort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
 import type { S3Credentials } from "../http/signature.ts";
 import { persistPath, stateFolder } from "../state/folder.ts";
-import { usedRemotes, type ProjectRemote } from "../store/config/remotes.ts";
+import { usedRemotes } from "../store/config/remotes.ts";
 import type { BucketBinding } from "../store/config/store-buckets.ts";
 import { StoreClient } from "../store/node/store-client.ts";
 import { createS3Server } from "./http-server.ts";
-import type { CorsRule } from "./s3-message.ts";
+import type { S3BucketOptions } from "./s3-message.ts";
 import type { ProjectS3 } from "./s3-table.ts";
 import { defaultPort, readOrMakeCredentials, recordServer } from "./state-files.ts";
 
 const defaultHost = "127.0.0.1";
-
-/** A bucket of the configuration: it exists from the start, and no request can delete it. */
-export interface S3BucketOptions {
-  readonly name: string;
-  /** Requests without a signature may read the objects of the bucket. */
-  readonly public?: boolean;
-  /** The CORS rules of the bucket, until a request puts others. */
-  readonly cors?: readonly CorsRule[];
-  /** The S3 service that has the bucket: requests go on to it. Default: the bucket is in the state folder. */
-  readonly remote?: ProjectRemote;
-}
 
 export interface StartS3Options {
   /** The state folder, as `--persist-to` names it. */
@@ -81,10 +70,7 @@ export async function serveFolder(
   }));
   const server = createS3Server({
     store,
-    settingsOf: (bucketName) => {
-      const found = configured().find(({ name }) => name === bucketName);
-      return { isPublic: found?.public === true, cors: found?.cors ?? [] };
-    },
+    settingsOf: (bucketName) => configured().find(({ name }) => name === bucketName),
     credentials,
     hosts: (options.hosts ?? []).map(requireHost),
     onError: options.onError ?? ((error) => console.error(error)),

@@ -43,11 +43,9 @@ export interface ServerIdentity {
 }
 
 export class Authority {
-  /** The certificate as a file, for clients. */
   readonly certificatePath: string;
   /** Names besides loopback for which the authority makes certificates. */
   readonly names: readonly string[];
-  /** PEM. */
   readonly certificate: string;
   /** Whether clients that trusted an earlier authority of the folder have to trust this one. */
   readonly isReplacement: boolean;
@@ -199,7 +197,6 @@ export function systemBundlePath(): string | null {
   return bundlePaths.find((path) => existsSync(path)) ?? null;
 }
 
-/** PEM: the authorities of the system, or those of Node. */
 export function systemCertificates(): string {
   const path = systemBundlePath();
   return path === null ? `${rootCertificates.join("\n")}\n` : readFileSync(path, "utf8");

@@ -31,8 +31,6 @@ interface CertificateOptions {
 const loopbackIpv4 = Uint8Array.of(127, 0, 0, 1);
 const loopbackIpv6 = Uint8Array.from({ length: 16 }, (_, index) => (index === 15 ? 1 : 0));
 
-const wholeIpv6Mask = new Uint8Array(16).fill(0xff);
-
 /** Section 4.2.1.6: the tags of names and addresses. */
 const dnsName = 2;
 const ipAddress = 7;
@@ -59,7 +57,7 @@ export function certifyAuthority(options: CertificateOptions): string {
             ...["localhost", ...names].map((name) => sequence(generalName(name))),
             // An address and its mask: 127.0.0.0/8 and ::1.
             sequence(implicit(ipAddress, Uint8Array.of(127, 0, 0, 0, 255, 0, 0, 0))),
-            sequence(implicit(ipAddress, Buffer.concat([loopbackIpv6, wholeIpv6Mask]))),
+            sequence(implicit(ipAddress, Buffer.concat([loopbackIpv6, Buffer.alloc(16, 0xff)]))),
           ),
         ),
         "critical",
@@ -92,15 +90,17 @@ export function certifyServer(options: CertificateOptions, serverKey: KeyObject)
   });
 }
 
-interface Subject {
-  readonly subject: string;
-  readonly publicKey: KeyObject;
-  readonly extensions: readonly Uint8Array[];
-}
-
 export function certify(
   { serial, authority, authorityKeys, notBefore, notAfter }: CertificateOptions,
-  { subject, publicKey, extensions }: Subject,
+  {
+    subject,
+    publicKey,
+    extensions,
+  }: {
+    readonly subject: string;
+    readonly publicKey: KeyObject;
+    readonly extensions: readonly Uint8Array[];
+  },
 ): string {
   const version3 = tagged(0, integer(Uint8Array.of(2)));
   // ECDSA with SHA-256.

@@ -1,5 +1,5 @@
 /** Forwards calls of the page to the record API, with the access of the project. */
-import { fetchAlone, type FetchAloneOptions } from "../../base/node-http.ts";
+import { fetchAlone } from "../../base/node-http.ts";
 import { CallError, type ExplorerCall, type ExplorerResponse, type Route } from "./call.ts";
 import type { DnsAccess } from "./context.ts";
 import { recordApiPath } from "./record-api-path.ts";
@@ -64,7 +64,7 @@ async function readBody({ body }: ExplorerCall): Promise<Buffer<ArrayBuffer>> {
 /** The signals count until the head arrives: the sender of the body ends it when the browser goes away. */
 async function fetchAnswer(
   url: URL,
-  init: FetchAloneOptions,
+  init: Parameters<typeof fetchAlone>[1],
   gone: AbortSignal,
 ): Promise<Response> {
   const ended = new AbortController();

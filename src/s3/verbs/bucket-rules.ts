@@ -37,7 +37,8 @@ export async function readCorsRules(
   { settingsOf }: S3Service,
 ): Promise<readonly CorsRule[]> {
   const { cors } = await bucket.call({ method: "getSettings" });
-  return cors === undefined ? settingsOf(bucket.name).cors : (JSON.parse(cors) as CorsRule[]);
+  if (cors !== undefined) return JSON.parse(cors) as CorsRule[];
+  return settingsOf(bucket.name)?.cors ?? [];
 }
 
 export const bucketRuleVerbs = {
@@ -55,7 +56,7 @@ export const bucketRuleVerbs = {
 
   async DeleteBucketCors(_request, bucket, { settingsOf }) {
     // An empty list, so that the rules of the configuration do not come back.
-    const isConfigured = settingsOf(bucket.name).cors.length > 0;
+    const isConfigured = (settingsOf(bucket.name)?.cors ?? []).length > 0;
     await bucket.call({ method: "putSettings", cors: isConfigured ? "[]" : null });
     return { status: 204 };
   },
