@@ -4,15 +4,11 @@ import { pluginPath } from "./base/runtime.ts";
 import { readConfig } from "./config/read-config.ts";
 import { startProjectDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 
-export {
-  readConfig,
-  type BucketBinding,
-  type ProjectConfig,
-  type ProjectDns,
-  type ProjectRemote,
-  type ProjectS3,
-  type ReadConfigOptions,
-} from "./config/read-config.ts";
+export { readConfig, type ProjectConfig, type ReadConfigOptions } from "./config/read-config.ts";
+export type { BucketBinding } from "./store/config/store-buckets.ts";
+export type { ProjectDns } from "./dns/config/dns-table.ts";
+export type { ProjectRemote } from "./store/config/remotes.ts";
+export type { ProjectS3 } from "./s3/s3-table.ts";
 export { startDev, type RunningDev } from "./dev/dev-server.ts";
 export type { StartDevOptions } from "./dev/dev-options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";

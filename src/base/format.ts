@@ -18,6 +18,11 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** The lines if the condition holds, and none otherwise: for texts of which parts are optional. */
+export function linesIf(condition: boolean, ...lines: readonly string[]): readonly string[] {
+  return condition ? lines : [];
+}
+
 /** Rows in columns. Numbers are aligned to the right. */
 export function formatTable(rows: readonly (readonly (string | number)[])[]): string {
   const widths: number[] = [];

@@ -1,121 +1,115 @@
 /** `ledge build`: makes a folder from a project, which workerd serves without Node. */
 import { existsSync, readFileSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { linesIf } from "../base/format.ts";
 import { workerdPath } from "../base/miniflare.ts";
 import { packageOfModule } from "../base/package-version.ts";
-import { workerdModule } from "../base/runtime.ts";
 import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { readDevVariables } from "../config/config-file.ts";
-import { readConfig, type BucketBinding, type ProjectConfig } from "../config/read-config.ts";
+import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { remotePlace, type ProjectRemote } from "../store/config/remotes.ts";
 import { compatibilitySettings, isStoreFlag } from "../store/config/store-buckets.ts";
 import { requireRemote } from "../store/node/remote-buckets.ts";
+import type { RemoteFeatures, RemoteGap } from "../store/remote/remote-options.ts";
 import {
-  remoteVariables,
-  type RemoteFeatures,
-  type RemoteGap,
-  type RemotePlace,
-} from "../store/remote/remote-options.ts";
-import {
-  edgeConfigFile,
-  edgeEnvironment,
-  edgeNotes,
-  edgePaths,
-  modulePath,
   requireOwnFolder,
   writeEdgeFolder,
   type EdgeBucket,
-  type EdgeFile,
   type EdgeScript,
   type ObjectClass,
 } from "./edge-folder.ts";
 import { ineffectiveKeys, refusedBindings, refusedKeys } from "./refused-bindings.ts";
-import { bundleScript, type ScriptBundle, type UploadedBinding } from "./script-bundle.ts";
+import { bundleScript, type ScriptBundle } from "./script-bundle.ts";
 
-export interface BuildOptions {
-  readonly configPath?: string;
-  readonly environment?: string;
+interface BuildOptions extends ReadConfigOptions {
   /** Relative to the working folder. Default: `dist-edge` beside the configuration file. */
   readonly outdir?: string;
   readonly ip?: string;
   readonly port?: number;
   /** Whether the build asks each S3 service what it honours. */
-  readonly probe?: boolean;
+  readonly probe: boolean;
   /** Names of secrets that neither `.dev.vars` nor the configuration has. */
   readonly secrets?: readonly string[];
 }
 
-export interface Build {
-  readonly folder: string;
-  /** Relative to the folder. */
-  readonly files: readonly string[];
-  /** The variables that the environment of the runtime needs, and those that it may have. */
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
-  readonly address: string;
-  readonly workerdVersion: string;
-  /** The program of this version, on this machine. */
-  readonly workerdPath: string;
-  readonly remarks: readonly string[];
-}
-
-const outdirDefault = "dist-edge";
-const ipDefault = "127.0.0.1";
-const portDefault = 8080;
-
 /** @throws UserError that lists everything that the build cannot have */
-export async function buildProject(options: BuildOptions = {}): Promise<Build> {
-  const { ip = ipDefault, port = portDefault, probe = true } = options;
+export async function buildProject(options: BuildOptions) {
+  const { ip = "127.0.0.1", port = 8080, probe } = options;
   // The files have no keys, so only the probe needs them.
   const config = readConfig({ ...options, keysOptional: !probe });
   requireBuildable(config);
   const folder =
-    options.outdir === undefined ? join(config.folder, outdirDefault) : resolve(options.outdir);
+    options.outdir === undefined ? join(config.folder, "dist-edge") : resolve(options.outdir);
   requireOwnFolder(folder);
-  const bundle = withoutSecrets(await bundleScript(config), requiredSecrets(config));
-  refuse(refusedBindings(bundle.bindings));
+  const required = requiredSecrets(config);
+  const uploaded = await bundleScript(config);
+  // The upload has required secrets as bindings whose values the platform has.
+  const bindings = uploaded.bindings.filter(({ name }) => !required.includes(name));
+  refuse(refusedBindings(bindings));
+  const compatibilityFlags = uploaded.compatibilityFlags.filter((flag) => !isStoreFlag(flag));
+  const names = new Set(bindings.map(({ name }) => name));
+  const secrets = [...localSecrets(config), ...required, ...(options.secrets ?? [])];
   const script: EdgeScript = {
-    bundle: {
-      ...bundle,
-      compatibilityFlags: bundle.compatibilityFlags.filter((flag) => !isStoreFlag(flag)),
-    },
-    buckets: await edgeBuckets(config, bundle, probe),
-    secrets: secretNames(config, bundle, options.secrets),
+    bundle: { ...uploaded, bindings, compatibilityFlags },
+    buckets: await edgeBuckets(config, uploaded, probe),
+    secrets: [...new Set(secrets)].filter((name) => !names.has(name)),
     objects: objectClasses(config.table["migrations"]),
     authorities: extraAuthorities(),
     address: `${ip}:${port}`,
   };
-  return writeBuild(folder, script, remarksOn(config, script, probe));
+  const program = workerdPath();
+  const { version: workerdVersion = "" } = packageOfModule(program) ?? {};
+  const remarks = [
+    ...ineffectiveKeys(config.table),
+    ...linesIf(
+      script.objects.length > 0,
+      "Durable Objects are in a folder of the runtime: each runtime has objects of its own, so run " +
+        "a script with Durable Objects in one runtime.",
+    ),
+    ...linesIf(
+      !probe,
+      "No S3 service was asked what it honours (--no-probe): the build assumes conditional writes " +
+        "as AWS has them, without what accept names.",
+    ),
+  ];
+  return {
+    folder,
+    ...writeEdgeFolder(folder, script, { workerdVersion, remarks }),
+    address: script.address,
+    remarks,
+    workerdVersion,
+    /** The program of this version, on this machine. */
+    workerdPath: program,
+  };
 }
 
-function requireBuildable(config: ProjectConfig): void {
-  if (config.path === null) {
+function requireBuildable({ path, folder, table, buckets, dns }: ProjectConfig): void {
+  if (path === null) {
     throw new UserError(
-      `There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`,
+      `There is no configuration file in ${folder} or above it: add a wrangler.jsonc.`,
     );
   }
-  if (config.table["compatibility_date"] === undefined) {
+  if (table["compatibility_date"] === undefined) {
     throw new UserError(
       "workerd needs compatibility_date, and the configuration has none. " +
         'Add "compatibility_date": "2026-08-01".',
     );
   }
-  const { binding } = config.dns;
   refuse([
-    ...config.buckets.filter(({ remote }) => remote === undefined).map(localBucket),
-    ...(binding === undefined
-      ? []
-      : [`The binding "${binding}" is the record API of DNS, which workerd alone does not have.`]),
-    ...refusedKeys(config.table),
+    ...buckets
+      .filter(({ remote }) => remote === undefined)
+      .map(
+        ({ binding, bucketName }) =>
+          `The bucket "${bucketName}" (env.${binding}) is in the state folder of this machine, which workerd ` +
+          'alone does not serve: add remote = "NAME" to it, and [remotes.NAME] with an endpoint.',
+      ),
+    ...linesIf(
+      dns.binding !== undefined,
+      `The binding "${dns.binding}" is the record API of DNS, which workerd alone does not have.`,
+    ),
+    ...refusedKeys(table),
   ]);
-}
-
-function localBucket({ binding, bucketName }: BucketBinding): string {
-  return (
-    `The bucket "${bucketName}" (env.${binding}) is in the state folder of this machine, which workerd ` +
-    'alone does not serve: add remote = "NAME" to it, and [remotes.NAME] with an endpoint.'
-  );
 }
 
 function refuse(sentences: readonly string[]): void {
@@ -131,19 +125,21 @@ async function edgeBuckets(
   const made: EdgeBucket[] = [];
   for (const bucket of buckets) {
     const remote = bucket.remote as ProjectRemote;
+    const { credentials, accept } = remote;
     const place = remotePlace(remote, bucket.bucketName);
     const compatibility = compatibilitySettings(compatibilityDate, compatibilityFlags);
     made.push({
       binding: bucket.binding,
       place,
-      features: await remoteFeatures(remote, place, probe),
+      features: probe
+        ? await requireRemote({ ...place, credentials, accept })
+        : assumedFeatures(accept),
       settings: {
         storageClass: bucket.storageClass ?? "Standard",
         allowUnsizedStreams: false,
         ...compatibility,
         trailingDelimiter: bucket.listTrailingDelimiter ?? compatibility.trailingDelimiter,
       },
-      variables: remoteVariables(remote.name),
     });
   }
   return made;
@@ -157,99 +153,14 @@ function extraAuthorities(): string[] {
   return readFileSync(path, "utf8").match(pattern) ?? [];
 }
 
-/** The names of secrets: of `.dev.vars`, of `secrets.required`, and of the command line. */
-function secretNames(
-  config: ProjectConfig,
-  { bindings }: ScriptBundle,
-  given: readonly string[] = [],
-): string[] {
-  const { folder, environment } = config;
-  const local = Object.keys(readDevVariables(folder, environment));
-  const names = [
-    ...local.filter((name) => !name.startsWith("LEDGE_")),
-    ...requiredSecrets(config),
-    ...given,
-  ];
-  const variables = new Set(bindings.map(({ name }) => name));
-  return [...new Set(names)].filter((name) => !variables.has(name));
+function localSecrets({ folder, environment }: ProjectConfig): string[] {
+  const names = Object.keys(readDevVariables(folder, environment));
+  return names.filter((name) => !name.startsWith("LEDGE_"));
 }
 
 function requiredSecrets({ table: { secrets } }: ProjectConfig): string[] {
   const required = isTable(secrets) ? secrets["required"] : [];
   return Array.isArray(required) ? required.map(String) : [];
-}
-
-/** The upload has required secrets as bindings whose values the platform has. */
-function withoutSecrets(bundle: ScriptBundle, secrets: readonly string[]): ScriptBundle {
-  const isOther = ({ name }: UploadedBinding): boolean => !secrets.includes(name);
-  return { ...bundle, bindings: bundle.bindings.filter(isOther) };
-}
-
-function remarksOn({ table }: ProjectConfig, { objects }: EdgeScript, probe: boolean): string[] {
-  return [
-    ...ineffectiveKeys(table),
-    ...(objects.length > 0
-      ? [
-          "Durable Objects are in a folder of the runtime: each runtime has objects of its own, so run " +
-            "a script with Durable Objects in one runtime.",
-        ]
-      : []),
-    ...(probe
-      ? []
-      : [
-          "No S3 service was asked what it honours (--no-probe): the build assumes conditional writes " +
-            "as AWS has them, without what accept names.",
-        ]),
-  ];
-}
-
-function writeBuild(folder: string, script: EdgeScript, remarks: readonly string[]): Build {
-  const { bundle, buckets, objects, address } = script;
-  const program = workerdPath();
-  const { version: workerdVersion = "" } = packageOfModule(program) ?? {};
-  const hasBuckets = buckets.length > 0;
-  const environment = edgeEnvironment(script);
-  const notes = edgeNotes(script, { workerdVersion, remarks, ...environment });
-  const files: EdgeFile[] = [
-    { path: edgePaths.config, content: edgeConfigFile(script) },
-    ...bundle.modules.map(({ name, content }) => ({ path: modulePath(name), content })),
-    ...(hasBuckets
-      ? [{ path: edgePaths.extension, content: workerdModule("store-remote-binding") }]
-      : []),
-    { path: edgePaths.notes, content: notes },
-  ];
-  writeEdgeFolder(folder, files, [
-    ...(hasBuckets ? [edgePaths.spool] : []),
-    ...(objects.length > 0 ? [edgePaths.objects] : []),
-  ]);
-  return {
-    folder,
-    files: files.map(({ path }) => path),
-    ...environment,
-    address,
-    remarks,
-    workerdVersion,
-    workerdPath: program,
-  };
-}
-
-/** The folder in a command for people: relative where that is shorter. */
-export function shownFolder(folder: string): string {
-  const short = relative(process.cwd(), folder);
-  return short === "" ? "." : isAbsolute(short) || short.startsWith("..") ? folder : short;
-}
-
-/**
- * What the S3 service of a bucket honours: as the service shows, or as the build assumes.
- *
- * @throws UserError when the service cannot be used, or lacks what a bucket needs
- */
-async function remoteFeatures(
-  { credentials, accept }: ProjectRemote,
-  place: RemotePlace,
-  probe: boolean,
-): Promise<RemoteFeatures> {
-  return probe ? requireRemote({ ...place, credentials, accept }) : assumedFeatures(accept);
 }
 
 /** The features of AWS, without the gaps that the configuration accepts. */

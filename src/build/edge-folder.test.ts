@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { remoteVariables } from "../store/remote/remote-options.ts";
 import {
   edgeConfigFile,
   edgeEnvironment,
@@ -28,12 +29,9 @@ const bucket: EdgeBucket = {
     rejectBadArguments: true,
     allowUnsizedStreams: false,
   },
-  variables: {
-    accessKeyId: "LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID",
-    secretAccessKey: "LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY",
-    sessionToken: "LEDGE_REMOTE_CLUSTER_SESSION_TOKEN",
-  },
 };
+
+const variables = remoteVariables("cluster");
 
 const script: EdgeScript = {
   bundle: {
@@ -71,7 +69,7 @@ describe("edgeConfigFile()", () => {
 
   it("has a bucket's keys from the environment", () => {
     expect(text).toContain('moduleName = "ledge-internal:store-remote-binding"');
-    for (const variable of Object.values(bucket.variables)) {
+    for (const variable of Object.values(variables)) {
       expect(text).toContain(`fromEnvironment = "${variable}"`);
     }
     expect(text).toContain("\\x22endpoint\\x22:\\x22https://s3.example.net\\x22");
@@ -110,7 +108,7 @@ describe("edgeConfigFile()", () => {
 it("edgeEnvironment() names each variable once", () => {
   const second = { ...bucket, binding: "ARCHIVE" };
   expect(edgeEnvironment({ buckets: [bucket, second], secrets: ["TOKEN"] })).toEqual({
-    required: [bucket.variables.accessKeyId, bucket.variables.secretAccessKey, "TOKEN"],
-    optional: [bucket.variables.sessionToken],
+    required: [variables.accessKeyId, variables.secretAccessKey, "TOKEN"],
+    optional: [variables.sessionToken],
   });
 });

@@ -12,9 +12,15 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { EmbeddedFile, indentedCapnpText, workerdConfigFile } from "../base/capnp-text.ts";
+import { linesIf } from "../base/format.ts";
+import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import type { BucketSettings } from "../store/core/operations.ts";
-import type { RemoteFeatures, RemotePlace } from "../store/remote/remote-options.ts";
+import {
+  remoteVariables,
+  type RemoteFeatures,
+  type RemotePlace,
+} from "../store/remote/remote-options.ts";
 import type { ScriptBundle, ScriptModule, UploadedBinding } from "./script-bundle.ts";
 
 export interface EdgeBucket {
@@ -22,12 +28,6 @@ export interface EdgeBucket {
   readonly place: RemotePlace;
   readonly features: RemoteFeatures;
   readonly settings: BucketSettings;
-  /** The names of the environment's variables. */
-  readonly variables: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-    readonly sessionToken: string;
-  };
 }
 
 /** A class of Durable Objects. */
@@ -51,7 +51,7 @@ export interface EdgeScript {
 }
 
 /** Relative to the folder of the build. */
-export const edgePaths = {
+const edgePaths = {
   config: "workerd.capnp",
   modules: "modules",
   extension: "ledge/store-remote-binding.js",
@@ -73,16 +73,14 @@ export function edgeConfigFile(script: EdgeScript): string {
   );
 }
 
-function edgeConfig({
-  bundle,
-  buckets,
-  secrets,
-  objects,
-  authorities,
-  address,
-}: EdgeScript): object {
+function edgeConfig({ bundle, buckets, secrets, objects, ...script }: EdgeScript): object {
   const hasBuckets = buckets.length > 0;
   const { compatibilityDate, compatibilityFlags } = bundle;
+  const extension = {
+    name: extensionModule,
+    internal: true,
+    esModule: new EmbeddedFile(edgePaths.extension),
+  };
   return {
     services: [
       {
@@ -106,23 +104,11 @@ function edgeConfig({
           }),
         },
       },
-      ...(hasBuckets ? [network(authorities), folderService(edgePaths.spool)] : []),
+      ...(hasBuckets ? [network(script.authorities), folderService(edgePaths.spool)] : []),
       ...(objects.length > 0 ? [folderService(edgePaths.objects)] : []),
     ],
-    sockets: [{ name: "http", address, http: {}, service: scriptService }],
-    ...(hasBuckets && {
-      extensions: [
-        {
-          modules: [
-            {
-              name: extensionModule,
-              internal: true,
-              esModule: new EmbeddedFile(edgePaths.extension),
-            },
-          ],
-        },
-      ],
-    }),
+    sockets: [{ name: "http", address: script.address, http: {}, service: scriptService }],
+    ...(hasBuckets && { extensions: [{ modules: [extension] }] }),
     logging: { structuredLogging: true },
   };
 }
@@ -142,7 +128,7 @@ function embedded({ name, type }: ScriptModule): object {
   return { name, [type]: new EmbeddedFile(modulePath(name)) };
 }
 
-export function modulePath(name: string): string {
+function modulePath(name: string): string {
   return `${edgePaths.modules}/${name}`;
 }
 
@@ -152,19 +138,18 @@ function plainBinding({ name, type, text, json, class_name: className }: Uploade
   return { name, durableObjectNamespace: className };
 }
 
-function bucketBinding(bucket: EdgeBucket): object {
-  const { binding, place, features, settings, variables } = bucket;
-  const { bucketName } = place;
-  const access = { bucketName, runId, latencyMilliseconds: 0 };
+function bucketBinding({ binding, place, features, settings }: EdgeBucket): object {
+  const access = { bucketName: place.bucketName, runId, latencyMilliseconds: 0 };
   return {
     name: binding,
     wrapped: {
       moduleName: extensionModule,
       innerBindings: [
         { name: "remote", json: JSON.stringify({ ...place, features }) },
-        { name: "accessKeyId", fromEnvironment: variables.accessKeyId },
-        { name: "secretAccessKey", fromEnvironment: variables.secretAccessKey },
-        { name: "sessionToken", fromEnvironment: variables.sessionToken },
+        ...Object.entries(remoteVariables(place.remote)).map(([name, variable]) => ({
+          name,
+          fromEnvironment: variable,
+        })),
         { name: "network", service: networkService },
         { name: "spool", service: edgePaths.spool },
         { name: "bucket", json: JSON.stringify(access) },
@@ -174,38 +159,39 @@ function bucketBinding(bucket: EdgeBucket): object {
   };
 }
 
-/** The variables of the environment that the runtime needs, and those that it may have. */
-export function edgeEnvironment({ buckets, secrets }: Pick<EdgeScript, "buckets" | "secrets">): {
+interface EdgeEnvironment {
+  /** The variables of the environment that the runtime needs, and those that it may have. */
   readonly required: readonly string[];
   readonly optional: readonly string[];
-} {
-  const required = buckets.flatMap(({ variables }) => [
-    variables.accessKeyId,
-    variables.secretAccessKey,
-  ]);
-  const optional = buckets.map(({ variables }) => variables.sessionToken);
+}
+
+export function edgeEnvironment({
+  buckets,
+  secrets,
+}: Pick<EdgeScript, "buckets" | "secrets">): EdgeEnvironment {
+  const variables = buckets.map(({ place }) => remoteVariables(place.remote));
+  const keys = variables.flatMap((each) => [each.accessKeyId, each.secretAccessKey]);
   return {
-    required: [...new Set([...required, ...secrets])],
-    optional: [...new Set(optional)],
+    required: [...new Set([...keys, ...secrets])],
+    optional: [...new Set(variables.map(({ sessionToken }) => sessionToken))],
   };
 }
 
+interface EdgeNotes {
+  readonly workerdVersion: string;
+  readonly remarks: readonly string[];
+}
+
 /** The file that explains a build to the person who runs it. */
-export function edgeNotes(
+function notesText(
   { buckets, objects, address }: EdgeScript,
-  {
-    workerdVersion,
-    required,
-    optional,
-    remarks,
-  }: {
-    readonly workerdVersion: string;
-    readonly required: readonly string[];
-    readonly optional: readonly string[];
-    readonly remarks: readonly string[];
-  },
+  { workerdVersion, remarks, required, optional }: EdgeNotes & EdgeEnvironment,
 ): string {
   const hasBuckets = buckets.length > 0;
+  const places = buckets.map(({ binding, place: { bucketName, endpoint, prefix } }) => {
+    const begin = prefix === "" ? "" : `, keys begin with ${prefix}`;
+    return `- \`env.${binding}\`: ${bucketName} at ${endpoint}${begin}`;
+  });
   return [
     "# A script for workerd",
     "",
@@ -217,51 +203,31 @@ export function edgeNotes(
     "",
     `- workerd ${workerdVersion} is the version of the build. Use the same version, or a later one after a test.`,
     `- The script listens at ${address}. Another address: \`--socket-addr=http=0.0.0.0:8080\`.`,
-    ...(hasBuckets
-      ? [
-          `- \`${edgePaths.spool}/\` holds large content while it is sent. The folder may be emptied while no ` +
-            "runtime uses it. Another folder: `--directory-path=spool=DIR`.",
-        ]
-      : []),
-    ...(objects.length > 0
-      ? [
-          `- \`${edgePaths.objects}/\` holds the databases of the Durable Objects. One runtime at a time may use ` +
-            "the folder, and another machine has other objects.",
-        ]
-      : []),
+    ...linesIf(
+      hasBuckets,
+      `- \`${edgePaths.spool}/\` holds large content while it is sent. The folder may be emptied while no ` +
+        "runtime uses it. Another folder: `--directory-path=spool=DIR`.",
+    ),
+    ...linesIf(
+      objects.length > 0,
+      `- \`${edgePaths.objects}/\` holds the databases of the Durable Objects. One runtime at a time may use ` +
+        "the folder, and another machine has other objects.",
+    ),
     "- The log is on standard output, a line of JSON for each entry.",
     ...remarks.map((remark) => `- ${remark}`),
     "",
-    ...(required.length > 0
-      ? [
-          "The environment of the runtime needs these variables, which no file of the build contains:",
-          "",
-          "```sh",
-          ...required.map((name) => `${name}=`),
-          ...optional.map((name) => `# ${name}=   for temporary keys`),
-          "```",
-          "",
-        ]
-      : []),
-    ...(hasBuckets
-      ? [
-          "Buckets:",
-          "",
-          ...buckets.map(({ binding, place }) => `- \`env.${binding}\`: ${placeText(place)}`),
-          "",
-        ]
-      : []),
+    ...linesIf(
+      required.length > 0,
+      "The environment of the runtime needs these variables, which no file of the build contains:",
+      "",
+      "```sh",
+      ...required.map((name) => `${name}=`),
+      ...optional.map((name) => `# ${name}=   for temporary keys`),
+      "```",
+      "",
+    ),
+    ...linesIf(hasBuckets, "Buckets:", "", ...places, ""),
   ].join("\n");
-}
-
-function placeText({ bucketName, endpoint, prefix }: RemotePlace): string {
-  return `${bucketName} at ${endpoint}${prefix === "" ? "" : `, keys begin with ${prefix}`}`;
-}
-
-export interface EdgeFile {
-  /** Relative to the folder, with slashes. */
-  readonly path: string;
-  readonly content: string | Uint8Array;
 }
 
 /**
@@ -277,22 +243,34 @@ export function requireOwnFolder(folder: string): void {
   );
 }
 
-/** @param folders are made if they do not exist, and keep their content */
+/** @returns the paths of the files, and the variables that the runtime reads */
 export function writeEdgeFolder(
   folder: string,
-  files: readonly EdgeFile[],
-  folders: readonly string[],
-): void {
-  for (const { path } of files) requireInside(path);
+  script: EdgeScript,
+  notes: EdgeNotes,
+): EdgeEnvironment & { readonly files: readonly string[] } {
+  const { bundle, buckets, objects } = script;
+  const hasBuckets = buckets.length > 0;
+  const environment = edgeEnvironment(script);
+  const files = new Map<string, string | Uint8Array>([
+    [edgePaths.config, edgeConfigFile(script)],
+    ...bundle.modules.map(({ name, content }) => [modulePath(name), content] as const),
+    ...(hasBuckets ? [[edgePaths.extension, workerdModule("store-remote-binding")] as const] : []),
+    [edgePaths.notes, notesText(script, { ...notes, ...environment })],
+  ]);
+  for (const path of files.keys()) requireInside(path);
   for (const stale of [edgePaths.modules, dirname(edgePaths.extension)]) {
     rmSync(join(folder, stale), { recursive: true, force: true });
   }
-  for (const name of folders) mkdirSync(join(folder, name), { recursive: true });
-  for (const { path, content } of files) {
+  // These folders keep their content.
+  if (hasBuckets) mkdirSync(join(folder, edgePaths.spool), { recursive: true });
+  if (objects.length > 0) mkdirSync(join(folder, edgePaths.objects), { recursive: true });
+  for (const [path, content] of files) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
   }
+  return { files: [...files.keys()], ...environment };
 }
 
 /** A module of a folder above the script has a name with `..`. */

@@ -1,4 +1,5 @@
 /** What a script uses that workerd alone does not have: a sentence for each. */
+import { linesIf } from "../base/format.ts";
 import type { Table } from "../base/schema.ts";
 import type { UploadedBinding } from "./script-bundle.ts";
 
@@ -72,13 +73,15 @@ export function refusedKeys(table: Table): string[] {
 export function ineffectiveKeys(table: Table): string[] {
   const { triggers, queues, tail_consumers: tails } = table as Readonly<Record<string, Table>>;
   return [
-    ...(isPresent(triggers?.["crons"])
-      ? ["workerd starts no scheduled handlers: triggers.crons has no effect."]
-      : []),
-    ...(isPresent(queues?.["consumers"])
-      ? ["workerd consumes no queues: queues.consumers has no effect."]
-      : []),
-    ...(isPresent(tails) ? ["The build has no tail workers: tail_consumers has no effect."] : []),
+    ...linesIf(
+      isPresent(triggers?.["crons"]),
+      "workerd starts no scheduled handlers: triggers.crons has no effect.",
+    ),
+    ...linesIf(
+      isPresent(queues?.["consumers"]),
+      "workerd consumes no queues: queues.consumers has no effect.",
+    ),
+    ...linesIf(isPresent(tails), "The build has no tail workers: tail_consumers has no effect."),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** `ledge build`: makes a folder that workerd serves without Node. */
-import type { Build, BuildOptions } from "../build/build-project.ts";
+import { linesIf } from "../base/format.ts";
 import { configOptions, configSelection, jsonOption, type LeafCommand } from "./command.ts";
 import { print } from "./output.ts";
 
@@ -31,33 +31,28 @@ export const build: LeafCommand = {
   async run(invocation) {
     const { portMax } = await import("../base/ports.ts");
     const { buildProject } = await import("../build/build-project.ts");
-    const options: BuildOptions = {
+    const { shownPath } = await import("../config/config-file.ts");
+    const made = await buildProject({
       ...configSelection(invocation),
       outdir: invocation.text("outdir"),
       ip: invocation.text("ip"),
       port: invocation.integer("port", portMax),
       secrets: invocation.list("secret"),
       probe: !invocation.flag("no-probe"),
-    };
-    const made = await buildProject(options);
-    print(invocation, made, await renderBuild(made));
+    });
+    const { folder, files, required, optional, workerdVersion, remarks } = made;
+    const shown = shownPath(folder);
+    const variables = [...required, ...optional.map((name) => `${name} (for temporary keys)`)];
+    const lines = [
+      `Written to ${shown}:`,
+      ...files.map((path) => `  ${path}`),
+      ...linesIf(variables.length > 0, "", "workerd needs in its environment:"),
+      ...variables.map((name) => `  ${name}`),
+      ...linesIf(remarks.length > 0, "", ...remarks),
+      "",
+      `Run it with workerd ${workerdVersion}:`,
+      `  cd ${shown} && workerd serve workerd.capnp`,
+    ];
+    print(invocation, made, lines.join("\n"));
   },
 };
-
-async function renderBuild(made: Build): Promise<string> {
-  const { shownFolder } = await import("../build/build-project.ts");
-  const { folder, files, required, optional, workerdVersion, remarks } = made;
-  const shown = shownFolder(folder);
-  const variables = [...required, ...optional.map((name) => `${name} (for temporary keys)`)];
-  return [
-    `Written to ${shown}:`,
-    ...files.map((path) => `  ${path}`),
-    ...(variables.length === 0
-      ? []
-      : ["", "workerd needs in its environment:", ...variables.map((name) => `  ${name}`)]),
-    ...(remarks.length === 0 ? [] : ["", ...remarks]),
-    "",
-    `Run it with workerd ${workerdVersion}:`,
-    `  cd ${shown} && workerd serve workerd.capnp`,
-  ].join("\n");
-}

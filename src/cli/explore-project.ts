@@ -18,20 +18,16 @@ export async function exploreProject(
   { port, persistTo }: { readonly port?: number; readonly persistTo?: string },
 ): Promise<RunningExplorer> {
   const state = stateFolder(config.folder, persistTo);
-  const zones = new ProjectZones(config, persistTo);
+  const zones = projectZones(config, zonesFolder(config.folder, persistTo));
   const s3 = (): S3Signer | null => {
     const folder = pluginFolder(state, "s3");
     const url = findServer(folder);
     if (url === null) return null;
     return { url, credentials: config.s3.credentials ?? readOrMakeCredentials(folder) };
   };
+  const buckets = explorerBuckets(config);
   const explorer = await serveExplorer(
-    {
-      stateFolder: state,
-      buckets: explorerBuckets(config),
-      configFile: config.path ?? undefined,
-      port,
-    },
+    { stateFolder: state, buckets, configFile: config.path ?? undefined, port },
     {
       bindings: () => usedBuckets(config),
       project: async () => ({
@@ -40,12 +36,12 @@ export async function exploreProject(
         stateFolder: shownPath(state, process.cwd()),
         scriptUrl: null,
         s3Url: s3()?.url ?? null,
-        dns: zones.known,
+        dns: zones.known(),
         hasRequests: false,
       }),
       s3,
-      dns: () => zones.access(),
-      runningDns: () => zones.running(),
+      dns: zones.access,
+      runningDns: zones.running,
     },
   );
   return {
@@ -58,49 +54,37 @@ export async function exploreProject(
 }
 
 /** The zones of a project, through the process that serves them, or else served by this process. */
-class ProjectZones {
-  readonly #config: ProjectConfig;
-  readonly #folder: string;
-  #found: Promise<Awaited<ReturnType<typeof findListeners>>> | null = null;
-  #known: DnsAccess | null = null;
-
-  constructor(config: ProjectConfig, persistTo: string | undefined) {
-    this.#config = config;
-    this.#folder = zonesFolder(config.folder, persistTo);
-  }
-
-  /** `null` until the page has asked for zones: DNS takes a runtime and a thread. */
-  get known(): DnsAccess | null {
-    return this.#known;
-  }
-
-  /** `null` while no process serves the zones. */
-  async running(): Promise<DnsAccess | null> {
-    const owner = await findZonesOwner(this.#folder);
-    return owner?.addresses == null ? null : this.access();
-  }
-
-  async access(): Promise<DnsAccess> {
+function projectZones(config: ProjectConfig, folder: string) {
+  const { variables } = config.dns;
+  let found: ReturnType<typeof findListeners> | null = null;
+  let known: DnsAccess | null = null;
+  const close = async (): Promise<void> => {
+    const closed = found;
+    found = null;
+    const server = await closed?.catch(() => null);
+    await server?.stop?.();
+  };
+  const access = async (): Promise<DnsAccess> => {
     // The process that had the zones may have ended.
-    if (this.#found !== null && (await findZonesOwner(this.#folder)) === null) await this.close();
-    const { variables } = this.#config.dns;
-    this.#found ??= findListeners({ folder: this.#folder, variables }, this.#config);
-    const { url, dns } = await this.#found.catch((error: unknown) => {
-      this.#found = null;
+    if (found !== null && (await findZonesOwner(folder)) === null) await close();
+    found ??= findListeners({ folder, variables }, config);
+    const { url, dns } = await found.catch((error: unknown) => {
+      found = null;
       throw error;
     });
     const { email, key } = readDnsConfig(variables);
-    return (this.#known = {
+    return (known = {
       apiUrl: new URL(url).origin,
       addresses: dns === null ? [] : [`${dns.host}:${dns.port}`],
       headers: explorerHeaders({ email, key }),
     });
-  }
-
-  async close(): Promise<void> {
-    const found = this.#found;
-    this.#found = null;
-    const server = await found?.catch(() => null);
-    await server?.stop?.();
-  }
+  };
+  return {
+    access,
+    close,
+    /** `null` until the page has asked for zones: DNS takes a runtime and a thread. */
+    known: () => known,
+    /** `null` while no process serves the zones. */
+    running: async () => ((await findZonesOwner(folder))?.addresses == null ? null : access()),
+  };
 }

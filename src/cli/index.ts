@@ -8,7 +8,7 @@
  */
 import "./supported-node.ts";
 import { packageVersion } from "../base/package-version.ts";
-import { bold, red, watchOutput } from "./output.ts";
+import { watchOutput } from "./output.ts";
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";
 
@@ -20,7 +20,5 @@ if (words[0] === "--version" || words[0] === "-v") {
   process.exitCode = await runCommand(root, words, {
     out: (text) => void process.stdout.write(`${text}\n`),
     error: (text) => void process.stderr.write(`${text}\n`),
-    bold,
-    red,
   });
 }

@@ -10,15 +10,11 @@ import { nearest } from "../base/nearest.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
 import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
 import { emphasiseHeadings, renderHelp } from "./help.ts";
-import { OutputClosedError } from "./output.ts";
+import { bold, OutputClosedError, red } from "./output.ts";
 
 interface Output {
   out(text: string): void;
   error(text: string): void;
-  /** For headings on standard output. Default: as they are. */
-  readonly bold?: (text: string) => string;
-  /** For errors on standard error. Default: as they are. */
-  readonly red?: (text: string) => string;
 }
 
 export async function runCommand(
@@ -28,7 +24,6 @@ export async function runCommand(
 ): Promise<number> {
   let command = root;
   const path = [root.name];
-  const { bold = plain, red = plain } = output;
   const printHelp = async (): Promise<void> =>
     output.out(emphasiseHeadings(await renderHelp(command, path), bold));
   // `ledge help store put` is `ledge store put --help`.
@@ -62,10 +57,6 @@ export async function runCommand(
     output.error(`Run "${path.join(" ")} --help" for help.`);
     return exitCode.usage;
   }
-}
-
-function plain(text: string): string {
-  return text;
 }
 
 function isHelp(word: string): boolean {

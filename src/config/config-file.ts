@@ -80,18 +80,15 @@ export function readDevVariables(
   environment?: string,
   envFiles: readonly string[] = [],
 ): Record<string, string> {
-  if (envFiles.length > 0) {
-    return Object.fromEntries(envFiles.flatMap((path) => Object.entries(readEnvFile(path))));
-  }
-  const own = environment === undefined ? null : join(folder, `.dev.vars.${environment}`);
-  const path = own !== null && existsSync(own) ? own : join(folder, ".dev.vars");
-  if (!existsSync(path)) return {};
-  return parseEnv(readFileSync(path, "utf8")) as Record<string, string>;
+  const names = [...(environment === undefined ? [] : [`.dev.vars.${environment}`]), ".dev.vars"];
+  const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
+  const paths = envFiles.length > 0 ? envFiles : found === undefined ? [] : [found];
+  return Object.assign({}, ...paths.map(readEnvFile)) as Record<string, string>;
 }
 
-function readEnvFile(path: string): Record<string, string> {
+function readEnvFile(path: string): NodeJS.Dict<string> {
   if (!existsSync(path)) throw new NotFoundError(`There is no file ${path}.`);
-  return parseEnv(readFileSync(path, "utf8")) as Record<string, string>;
+  return parseEnv(readFileSync(path, "utf8"));
 }
 
 /** The path of a file in a message: relative if the file is below the working folder. */

@@ -23,11 +23,6 @@ import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./
 import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { bindingPaths, notInherited, wranglerKeys } from "./wrangler-keys.ts";
 
-export type { ProjectDns } from "../dns/config/dns-table.ts";
-export type { ProjectRemote } from "../store/config/remotes.ts";
-export type { ProjectS3 } from "../s3/s3-table.ts";
-export type { BucketBinding } from "../store/config/store-buckets.ts";
-
 export interface ProjectConfig {
   /** The path of the file; `null` without a file. */
   readonly path: string | null;
@@ -59,62 +54,43 @@ export interface ReadConfigOptions {
   keysOptional?: boolean;
 }
 
-/** @throws UserError that lists every mistake with its file, line and field */
+/**
+ * Without a file, a project has no buckets, and the default DNS.
+ *
+ * @throws UserError that lists every mistake with its file, line and field
+ */
 export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
-  const { configPath, environment, adopt = false } = options;
+  const { configPath, environment, adopt = false, keysOptional = false } = options;
   const start = resolve(options.folder ?? ".");
   const file = readConfigFile(configPath, start);
-  if (file === null) return readWithoutFile(start, options);
-
-  const folder = dirname(file.path);
-  const { table, origin, lacksBuckets } = effectiveTable(file, environment);
+  const folder = file === null ? start : dirname(file.path);
+  const source = file?.table ?? {};
+  const { env: _, ...common } = source;
+  const own = environment === undefined ? null : findEnvironment(file, environment, folder);
+  const table = own === null ? common : environmentTable(common, own, environment as string);
   const mistakes: Mistake[] = [];
-  const report: ReportMistake = ([key, ...rest], problem) =>
-    void mistakes.push({ path: [...origin(key as string), ...rest], problem });
+  const report: ReportMistake = (place, problem) => {
+    const isOwn = own !== null && Object.hasOwn(own, place[0] as string);
+    mistakes.push({ path: isOwn ? ["env", environment as string, ...place] : place, problem });
+  };
   const secrets = readDevVariables(folder, environment, options.envFiles);
   reportTakenNames(table, Object.keys(secrets), report);
   reportMisspeltKeys(table, report);
   const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
-  const { keysOptional = false } = options;
   const { remotes = {}, store_buckets: given = [] } = table;
   const variables = { ...secrets, ...process.env };
   const findRemote = readRemotes(remotes, variables, { report, keysOptional });
-  const own = readBuckets(given, deployed, findRemote, report);
-  const buckets = adopt ? [...own, ...adoptBuckets(table, own, report)] : own;
+  const configured = readBuckets(given, deployed, findRemote, report);
+  const buckets = adopt ? [...configured, ...adoptBuckets(table, configured, report)] : configured;
   const dns = readDns(table, secrets, report);
   const s3 = readS3(table, secrets, report);
   if (mistakes.length > 0) throw mistakesError(file, mistakes);
-
-  return {
-    path: file.path,
-    folder,
-    environment,
-    source: file.table,
-    table,
-    buckets,
-    dns,
-    s3,
-    warnings:
-      lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment as string)] : [],
-  };
-}
-
-/** A folder without a file has no buckets, and the default DNS. */
-function readWithoutFile(
-  folder: string,
-  { environment, envFiles }: ReadConfigOptions,
-): ProjectConfig {
-  if (environment !== undefined) {
-    throw new UserError(
-      `No configuration file exists in ${folder} or above, so there is no environment ` +
-        `"${environment}": add a wrangler.jsonc, or leave the environment out.`,
-    );
-  }
-  const table: Table = {};
-  const secrets = readDevVariables(folder, undefined, envFiles);
-  const dns = readDns(table, secrets, failAtOnce);
-  const s3 = readS3(table, secrets, failAtOnce);
-  return { path: null, folder, source: table, table, buckets: [], dns, s3, warnings: [] };
+  const lacksBuckets =
+    own !== null && common["store_buckets"] !== undefined && own["store_buckets"] === undefined;
+  const warnings =
+    lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment)] : [];
+  const path = file?.path ?? null;
+  return { path, folder, environment, source, table, buckets, dns, s3, warnings };
 }
 
 /**
@@ -139,11 +115,6 @@ function readDns(
   return readDnsTable(dns ?? {}, secrets, report);
 }
 
-/** The defaults have no position in a file. */
-const failAtOnce: ReportMistake = (_, problem) => {
-  throw new UserError(problem);
-};
-
 const ledgeKeys = ["store_buckets", "remotes", "dns", "s3"];
 
 /** Reports keys that are similar to the keys of Ledge. wrangler warns of other unknown keys. */
@@ -157,30 +128,22 @@ function reportMisspeltKeys(table: Table, report: ReportMistake): void {
   }
 }
 
-/** Lists the mistakes in the order of the file. */
-function mistakesError({ path, locate }: ConfigFile, mistakes: readonly Mistake[]): UserError {
+/** Lists the mistakes in the order of the file. The defaults have no position. */
+function mistakesError(file: ConfigFile | null, mistakes: readonly Mistake[]): UserError {
+  if (file === null) return new UserError((mistakes[0] as Mistake).problem);
   const lines = mistakes
-    .map((mistake) => ({ ...locate(mistake.path), text: describeMistake(mistake) }))
+    .map((mistake) => ({ ...file.locate(mistake.path), text: describeMistake(mistake) }))
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, text }) => `${shownPath(path)}:${line}:${column}: ${text}`);
+    .map(({ line, column, text }) => `${shownPath(file.path)}:${line}:${column}: ${text}`);
   return new UserError(lines.join("\n"));
 }
 
-function noBucketsWarning({ locate }: ConfigFile, environment: string): string {
-  const { line } = locate(["store_buckets"]);
+function noBucketsWarning(file: ConfigFile | null, environment: string | undefined): string {
+  const line = file?.locate(["store_buckets"]).line;
   return (
     `Environment "${environment}" has no buckets: environments do not inherit store_buckets ` +
     `(line ${line}). Add the key to env.${environment}, even as an empty list.`
   );
-}
-
-/** The table of an environment, and the part of the file that each of its keys comes from. */
-interface EffectiveTable {
-  readonly table: Table;
-  /** The path of a key in the file: below `env.NAME`, or at the top level. */
-  readonly origin: (key: string) => Path;
-  /** The top level has buckets, and the environment does not mention buckets. */
-  readonly lacksBuckets: boolean;
 }
 
 /**
@@ -191,39 +154,38 @@ interface EffectiveTable {
  * the same objects without a word in the file. DNS is inherited, because a machine has one DNS for
  * all environments.
  */
-function effectiveTable({ path, table }: ConfigFile, environment?: string): EffectiveTable {
-  const { env: environments = {}, ...common } = table;
-  if (environment === undefined) {
-    return { table: common, origin: (key) => [key], lacksBuckets: false };
-  }
-  const known = isTable(environments) ? environments : {};
-  const own = known[environment];
-  if (!isTable(own)) throw noEnvironment(shownPath(path), environment, Object.keys(known));
-
-  const inheritedTable = Object.fromEntries(
-    Object.entries(common).filter(([key]) => !notInherited.has(key) && key !== "store_buckets"),
+function environmentTable(common: Table, own: Table, environment: string): Table {
+  const inherited = Object.entries(common).filter(
+    ([key]) => !notInherited.has(key) && key !== "store_buckets",
   );
   // The name that wrangler gives the script of an environment, so that both use the same state.
   const name = typeof common["name"] === "string" && { name: `${common["name"]}-${environment}` };
-  return {
-    table: { ...inheritedTable, ...name, ...own },
-    origin: (key) => (Object.hasOwn(own, key) ? ["env", environment, key] : [key]),
-    lacksBuckets: common["store_buckets"] !== undefined && own["store_buckets"] === undefined,
-  };
+  return { ...Object.fromEntries(inherited), ...name, ...own };
 }
 
-function noEnvironment(path: string, wanted: string, known: readonly string[]): UserError {
-  if (known.length === 0) {
-    return new UserError(
+function findEnvironment(file: ConfigFile | null, wanted: string, folder: string): Table {
+  if (file === null) {
+    throw new UserError(
+      `No configuration file exists in ${folder} or above, so there is no environment ` +
+        `"${wanted}": add a wrangler.jsonc, or leave the environment out.`,
+    );
+  }
+  const known = isTable(file.table["env"]) ? file.table["env"] : {};
+  const own = known[wanted];
+  if (isTable(own)) return own;
+  const path = shownPath(file.path);
+  const names = Object.keys(known);
+  if (names.length === 0) {
+    throw new UserError(
       `${path} has no environment "${wanted}", and no other environment: ` +
         `add [env.${wanted}], or leave the environment out.`,
     );
   }
-  const guess = nearest(wanted, known);
-  return new UserError(
+  const guess = nearest(wanted, names);
+  throw new UserError(
     `${path} has no environment "${wanted}". ` +
       (guess === null
-        ? `It has ${known.map((name) => `"${name}"`).join(", ")}.`
+        ? `It has ${names.map((name) => `"${name}"`).join(", ")}.`
         : `Did you mean "${guess}"?`),
   );
 }

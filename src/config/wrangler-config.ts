@@ -14,7 +14,8 @@ import { pluginPath } from "../base/runtime.ts";
 import { isTable, type Table } from "../base/schema.ts";
 import { remoteOption } from "../store/config/remotes.ts";
 import { withoutServedBuckets } from "./deployed-buckets.ts";
-import type { BucketBinding, ProjectConfig } from "./read-config.ts";
+import type { BucketBinding } from "../store/config/store-buckets.ts";
+import type { ProjectConfig } from "./read-config.ts";
 
 /** An entry of wrangler's `unsafe.bindings` that a plugin of Ledge serves. */
 export interface UnsafeBindingEntry {

@@ -2,7 +2,7 @@
 import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import { formatTable } from "../base/format.ts";
 import { shownPath } from "../config/config-file.ts";
-import type { BucketBinding } from "../config/read-config.ts";
+import type { BucketBinding } from "../store/config/store-buckets.ts";
 import { remotePlace } from "../store/config/remotes.ts";
 import { requireRemote } from "../store/node/remote-buckets.ts";
 import { gapsOf, type RemoteGap } from "../store/remote/remote-options.ts";

@@ -11,16 +11,15 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { constants, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ownSignals } from "../../dev/signals.ts";
-import { ApiPort } from "../../dns/server/api-port.ts";
+import { ApiPort, openAuthority } from "../../dns/server/api-port.ts";
 import { httpsSocketPath } from "../../dns/server/companion.ts";
-import { openAuthority } from "../../dns/server/api-port.ts";
-import { openConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
 import { systemBundlePath, systemCertificates } from "../../tls/authority.ts";
+import { openConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
 import { printRemark } from "../output.ts";
-import { withTemporaryPath } from "../run.ts";
+import { signalCode, withTemporaryPath } from "../run.ts";
 
 interface Reach {
   /** The folder of the zones. */
@@ -35,8 +34,7 @@ const httpsPort = 443;
 /** Addresses of loopback besides 127.0.0.1, at whose port 443 another server may listen. */
 const hostsAddresses = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 2}`);
 /** As shells report a command that does not exist, and one that is not a program. */
-const missingCode = 127;
-const unusableCode = 126;
+const [missingCode, unusableCode] = [127, 126];
 
 /** Returns the exit code of the client. */
 export async function runInReach(words: readonly string[], reach: Reach): Promise<number> {
@@ -72,19 +70,23 @@ async function withReach(
   work: (prefix: Prefix, environment: NodeJS.ProcessEnv) => Promise<number>,
 ): Promise<number> {
   const authority = openAuthority(folder, names);
-  const tunnel = ApiPort.unopened({
-    target: httpsSocketPath(folder),
-    identity: authority.certify(names, new Date()),
-  });
+  const identity = authority.certify(names, new Date());
+  const tunnel = ApiPort.unopened({ target: httpsSocketPath(folder), identity });
   const serve = (client: Socket): void => tunnel.pass(client);
   const upstream = parseProxy(proxyOf(process.env));
   const proxy = await openConnectProxy({ names, serve, upstream });
   const bundlePath = join(temporaryFolder, "certificates.pem");
-  writeFileSync(bundlePath, bundle(authority.certificate));
-  const hosts = await openHosts(temporaryFolder, { names, bundlePath, serve });
+  const trusted = trustedFiles(process.env).map(readCertificates);
+  writeFileSync(bundlePath, [systemCertificates(), ...trusted, authority.certificate].join("\n"));
+  const systemBundle = systemBundlePath();
+  // For clients that read no variable.
+  const bundles = systemBundle === null ? [] : [{ source: bundlePath, path: systemBundle }];
+  const hosts = await openHosts(join(temporaryFolder, "hosts"), names, serve, bundles);
   try {
-    const environment = clientEnvironment(process.env, { bundlePath, proxyUrl: proxy.url });
-    return await work(hosts.prefix, environment);
+    return await work(
+      hosts.prefix,
+      clientEnvironment(process.env, { bundlePath, proxyUrl: proxy.url }),
+    );
   } finally {
     hosts.server?.close();
     await proxy.close();
@@ -92,40 +94,25 @@ async function withReach(
   }
 }
 
-function bundle(certificate: string): string {
-  const texts = trustedFiles(process.env).map((path) => {
-    try {
-      return readFileSync(path, "utf8");
-    } catch (error) {
-      printRemark(
-        `The client does not get the certificates of ${path}: ${(error as Error).message}`,
-      );
-      return "";
-    }
-  });
-  return [systemCertificates(), ...texts, certificate].join("\n");
+function readCertificates(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    printRemark(`The client does not get the certificates of ${path}: ${(error as Error).message}`);
+    return "";
+  }
 }
 
-interface HostsOptions {
-  readonly names: readonly string[];
-  readonly bundlePath: string;
-  readonly serve: (client: Socket) => void;
-}
-
-/** The hosts file of the client, and the server at port 443 of its address. */
+/** The hosts file of the client at `source`, and the server at port 443 of its address. */
 async function openHosts(
-  temporaryFolder: string,
-  { names, bundlePath, serve }: HostsOptions,
+  source: string,
+  names: readonly string[],
+  serve: (client: Socket) => void,
+  otherFiles: readonly PrivateFile[],
 ): Promise<{ readonly prefix: Prefix; readonly server: Server | null }> {
   const [first] = names;
   if (first === undefined) return { prefix: (words) => words, server: null };
-  const source = join(temporaryFolder, "hosts");
-  const systemBundle = systemBundlePath();
-  const files = [
-    { source, path: hostsPath },
-    // For clients that read no variable.
-    ...(systemBundle === null ? [] : [{ source: bundlePath, path: systemBundle }]),
-  ];
+  const files = [{ source, path: hostsPath }, ...otherFiles];
   writeFileSync(source, "");
   const problem = launchProblem(files);
   if (problem !== null) {
@@ -147,27 +134,23 @@ async function openHosts(
   return { prefix: (words) => launchWords(words, files, currentUser()), server };
 }
 
-interface HttpsListener {
-  readonly server: Server | null;
-  readonly address: string;
-  /** Why there is no server. */
-  readonly code?: string | undefined;
-}
-
-async function listenAtHttps(serve: (client: Socket) => void): Promise<HttpsListener> {
-  let last: HttpsListener = { server: null, address: hostsAddresses[0]! };
-  for (const address of hostsAddresses) {
-    const server = createServer({ noDelay: true }, serve);
+/** Listens at the first free address. `code` says why there is no server. */
+async function listenAtHttps(
+  serve: (client: Socket) => void,
+): Promise<{ server: Server | null; address: string; code?: string }> {
+  let address = "";
+  let code: string | undefined;
+  for (address of hostsAddresses) {
+    const server = createServer({ noDelay: true }, serve).listen(httpsPort, address);
     try {
-      server.listen(httpsPort, address);
       await once(server, "listening");
       return { server, address };
     } catch (error) {
-      last = { server: null, address, code: (error as NodeJS.ErrnoException).code };
-      if (last.code !== "EADDRINUSE") break;
+      ({ code } = error as NodeJS.ErrnoException);
+      if (code !== "EADDRINUSE") break;
     }
   }
-  return last;
+  return { server: null, address, code };
 }
 
 async function exitCodeOf(child: ChildProcess, program: string): Promise<number> {
@@ -181,12 +164,7 @@ async function exitCodeOf(child: ChildProcess, program: string): Promise<number>
   }
 }
 
-/** As shells report it. */
-function signalCode(signal: NodeJS.Signals): number {
-  return 128 + constants.signals[signal];
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables with a file of all authorities that a program trusts: OpenSSL and Go, Python, curl. */
 const bundleVariables = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
@@ -216,22 +194,14 @@ export function clientEnvironment(
   environment: Environment,
   { bundlePath, proxyUrl }: { bundlePath: string; proxyUrl: string },
 ): Record<string, string | undefined> {
-  return {
-    ...environment,
-    ...variables([...bundleVariables, extraVariable], () => bundlePath),
-    ...variables(proxyVariables, () => proxyUrl),
+  const variables = [
+    ...[...bundleVariables, extraVariable].map((name) => [name, bundlePath]),
+    ...proxyVariables.map((name) => [name, proxyUrl]),
     // Servers on loopback, such as an ACME server in a test, need no proxy.
-    ...variables(directVariables, (name) => directHosts(environment[name])),
-    // Node reads the other variables only with this one.
-    NODE_USE_ENV_PROXY: "1",
-  };
-}
-
-function variables(
-  names: readonly string[],
-  value: (name: string) => string,
-): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, value(name)]));
+    ...directVariables.map((name) => [name, directHosts(environment[name])]),
+  ];
+  // Node reads the other variables only with the last one.
+  return { ...environment, ...Object.fromEntries(variables), NODE_USE_ENV_PROXY: "1" };
 }
 
 function directHosts(given = ""): string {
@@ -255,10 +225,7 @@ interface PrivateFile {
   readonly path: string;
 }
 
-interface User {
-  readonly userId: number;
-  readonly groupId: number;
-}
+type User = Readonly<Record<"userId" | "groupId", number>>;
 
 const mountAll =
   'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift; exec "$@"';

@@ -2,7 +2,6 @@
  * The edits that `ledge init` makes in the files of an existing project. Comments, the order of keys,
  * indentation and line ends stay as they are, and an edited file needs no second edit.
  */
-import { isDeepStrictEqual } from "node:util";
 import {
   applyEdits,
   findNodeAtLocation,
@@ -12,6 +11,7 @@ import {
   type JSONPath,
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
+import { linesIf } from "../../base/format.ts";
 import { isTable, type Table } from "../../base/schema.ts";
 import { adoptBuckets } from "../../config/deployed-buckets.ts";
 import { parseInvocation, type LeafCommand } from "../command.ts";
@@ -37,11 +37,20 @@ export function editConfiguration(
   { isToml, schemaPath }: { readonly isToml: boolean; readonly schemaPath: string },
   note: Note,
 ): string {
-  const table = (isToml ? parseToml(text) : parse(text)) as Table;
+  const parseText = isToml ? parseToml : parse;
+  const table = parseText(text) as Table;
   const additions = additionsFor(table);
   const withBuckets = isToml ? addToToml(text, additions) : addToJson(text, additions);
-  const expected = additions.reduce<Table>(addToTable, table);
-  if (!isSameTable(withBuckets, isToml, expected)) {
+  // Text can be inserted into a list or a table that is closed, and then has no effect or is refused.
+  const isAdded = (): boolean => {
+    try {
+      return additionsFor(parseText(withBuckets) as Table).length === 0;
+    } catch (error) {
+      if (error instanceof TomlError) return false;
+      throw error;
+    }
+  };
+  if (!isAdded()) {
     const names = additions.flatMap(({ entries }) => entries.map(({ binding }) => binding));
     note(`store_buckets cannot be added here: add ${names.join(", ")} by hand.`);
     return text;
@@ -49,21 +58,6 @@ export function editConfiguration(
   return isToml
     ? withTomlSchema(withBuckets, schemaPath)
     : withJsonSchema(withBuckets, table["$schema"], schemaPath);
-}
-
-/** Whether the edit of the text was the edit of the table: a list can stand in a closed table. */
-function isSameTable(text: string, isToml: boolean, expected: Table): boolean {
-  try {
-    return isDeepStrictEqual(plain(isToml ? parseToml(text) : parse(text)), plain(expected));
-  } catch (error) {
-    if (error instanceof TomlError) return false;
-    throw error;
-  }
-}
-
-/** The tables of the TOML parser have no prototype, which is a difference to others. */
-function plain(table: unknown): unknown {
-  return JSON.parse(JSON.stringify(table));
 }
 
 /** The buckets of `r2_buckets` that `store_buckets` does not have, in each part of the file. */
@@ -85,30 +79,12 @@ function additionsFor(table: Table): Addition[] {
   });
 }
 
-function addToTable(table: Table, { path, entries }: Addition): Table {
-  const [step, ...rest] = path;
-  if (step === undefined) {
-    const given = Array.isArray(table["store_buckets"])
-      ? (table["store_buckets"] as unknown[])
-      : [];
-    return { ...table, store_buckets: [...given, ...entries] };
-  }
-  return { ...table, [step]: addToTable(table[step] as Table, { path: rest, entries }) };
-}
-
 function addToJson(text: string, additions: readonly Addition[]): string {
   return additions.reduce((edited, { path, entries }) => {
     const listPath = [...path, "store_buckets"];
     const part = path.reduce((table, step) => table[step] as Table, parse(edited) as Table);
     const given = part["store_buckets"];
-    if (!Array.isArray(given)) {
-      return insertListAfter(
-        edited,
-        [...path, "r2_buckets"],
-        "store_buckets",
-        entries.map(oneLine),
-      );
-    }
+    if (!Array.isArray(given)) return insertBuckets(edited, path, entries.map(oneLine));
     return entries.reduce(
       (each, entry, index) => setJson(each, [...listPath, given.length + index], entry),
       edited,
@@ -133,7 +109,7 @@ const tomlSchemaPattern = /^#:schema .*$/m;
 /** The directive of the editors that complete TOML. */
 function withTomlSchema(text: string, schemaPath: string): string {
   const [given] = tomlSchemaPattern.exec(text) ?? [];
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const eol = lineEnd(text);
   if (given === undefined) return `#:schema ${schemaPath}${eol}${text}`;
   return /\bwrangler\b/.test(given)
     ? text.replace(tomlSchemaPattern, `#:schema ${schemaPath}`)
@@ -159,7 +135,7 @@ function tomlKey(key: string): string {
 
 /** Inserts a block after the last table with this header, or else at the end of the text. */
 function insertAfterTables(text: string, header: string, block: string): string {
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const eol = lineEnd(text);
   const lines = text.split(/\r?\n/);
   const last = lines.findLastIndex((line) => line.trim().startsWith(header));
   const next =
@@ -264,11 +240,12 @@ export function editVitestConfig(text: string, note: Note): string {
   if (!imported.includes("cloudflareTest")) return text;
   const others = imported.filter((name) => name !== "cloudflareTest");
   const end = statement.endsWith(";") ? ";" : "";
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const eol = lineEnd(text);
   const imports = [
-    ...(others.length === 0
-      ? []
-      : [`import { ${others.join(", ")} } from ${quote}${packageName}${quote}${end}`]),
+    ...linesIf(
+      others.length > 0,
+      `import { ${others.join(", ")} } from ${quote}${packageName}${quote}${end}`,
+    ),
     `import { ledge } from ${quote}ledge/vitest${quote}${end}`,
   ].join(eol);
   return text.replace(statement, imports).replace(/\bcloudflareTest\b(?=\s*\()/g, "ledge");
@@ -290,8 +267,6 @@ export function editTsconfig(text: string): string {
   return setJson(text, ["compilerOptions", "types", after + 1], "ledge/types");
 }
 
-const derivedFiles = ".ledge-*.wrangler.json";
-
 /**
  * `.gitignore`: the state, and the files that Ledge derives for wrangler.
  *
@@ -302,13 +277,17 @@ export function editGitignore(text: string | null, inherited: readonly string[])
   const lines = [text ?? "", ...inherited].join("\n").split(/\r?\n/);
   const has = (pattern: RegExp): boolean => lines.some((line) => pattern.test(line.trim()));
   const missing = [
-    ...(has(/^(?:\*\*)?\/?\.wrangler\/?\*{0,2}$/) ? [] : [".wrangler/"]),
-    ...(has(/^\/?\.ledge-\*/) ? [] : [derivedFiles]),
+    ...linesIf(!has(/^(?:\*\*)?\/?\.wrangler\/?\*{0,2}$/), ".wrangler/"),
+    ...linesIf(!has(/^\/?\.ledge-\*/), ".ledge-*.wrangler.json"),
   ];
   if (missing.length === 0) return text;
-  const eol = text?.includes("\r\n") === true ? "\r\n" : "\n";
-  const start = text === null || text === "" || text.endsWith("\n") ? (text ?? "") : text + eol;
+  const eol = lineEnd(text ?? "");
+  const start = text === null || /(?:^|\n)$/.test(text) ? (text ?? "") : text + eol;
   return start + missing.map((line) => line + eol).join("");
+}
+
+function lineEnd(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
 /**
@@ -327,7 +306,7 @@ function setJson(
     formattingOptions: {
       insertSpaces: !indent.startsWith("\t"),
       tabSize: indent.length,
-      eol: text.includes("\r\n") ? "\r\n" : "\n",
+      eol: lineEnd(text),
     },
     isArrayInsertion: typeof path.at(-1) === "number",
     getInsertionIndex: indexOf,
@@ -336,34 +315,27 @@ function setJson(
 }
 
 /**
- * Adds a key after another key of the same table. `setJson()` would format the value of the other key
- * again.
+ * Adds `store_buckets` after `r2_buckets` of the same table. `setJson()` would format the value of
+ * `r2_buckets` again.
  *
- * @param path the path of the other key
- * @param items each item of the list that is the value, as JSON in one line
+ * @param path the path of the table
+ * @param items each bucket, as JSON in one line
  */
-function insertListAfter(
-  text: string,
-  path: JSONPath,
-  key: string,
-  items: readonly string[],
-): string {
+function insertBuckets(text: string, path: readonly string[], items: readonly string[]): string {
   const root = parseTree(text, [], { allowTrailingComma: true });
-  const property = root && findNodeAtLocation(root, path)?.parent;
+  const property = root && findNodeAtLocation(root, [...path, "r2_buckets"])?.parent;
   if (property === undefined) return text;
   const end = property.offset + property.length;
   const lineStart = text.lastIndexOf("\n", property.offset) + 1;
   const indent = text.slice(lineStart, property.offset);
   // A property that does not begin its line stands in a table that has one line.
   const isOneLine = /\S/.test(indent);
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const newLine = `${lineEnd(text)}${indent}`;
   const unit = indent.startsWith("\t") ? "\t" : "  ";
   const list =
     items.length === 1 || isOneLine
-      ? `[${items.join(", ")}]`
-      : ["[", ...items.map((item) => `${indent}${unit}${item},`), `${indent}]`]
-          .join(eol)
-          .replace(/,(\s*\])$/, "$1");
-  const separator = isOneLine ? ", " : `,${eol}${indent}`;
-  return `${text.slice(0, end)}${separator}${JSON.stringify(key)}: ${list}${text.slice(end)}`;
+      ? items.join(", ")
+      : `${newLine}${unit}${items.join(`,${newLine}${unit}`)}${newLine}`;
+  const separator = isOneLine ? ", " : `,${newLine}`;
+  return `${text.slice(0, end)}${separator}"store_buckets": [${list}]${text.slice(end)}`;
 }

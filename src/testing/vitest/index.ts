@@ -19,8 +19,8 @@ import type { ProvidedContext } from "vitest";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
-import { hasRpc } from "../../store/config/store-buckets.ts";
-import { readConfig, type BucketBinding, type ProjectConfig } from "../../config/read-config.ts";
+import { hasRpc, type BucketBinding } from "../../store/config/store-buckets.ts";
+import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
 import {
   writeTemporaryConfig,
