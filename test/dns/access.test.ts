@@ -1,7 +1,7 @@
 /** Authentication by key and by token, and what tokens allow. */
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Client, credentials, email, key } from "./support/client.ts";
-import { startServer } from "./support/server.ts";
+import { useServer } from "./support/use.ts";
 
 const tokens = [
   { token: "token-for-everything-1" },
@@ -9,8 +9,7 @@ const tokens = [
   { token: "token-for-one-zone-3", zones: ["one.example"] },
   { token: "token-for-reading-one-4", zones: ["one.example"], read_only: true },
 ];
-const server = await startServer({ config: { tokens } });
-const owner = new Client(server.url);
+const { server, client: owner } = await useServer({ config: { tokens } });
 const one = await owner.createZone("one.example");
 const two = await owner.createZone("two.example");
 const recordId = (
@@ -20,7 +19,6 @@ const recordId = (
     content: "192.0.2.1",
   })
 ).id;
-afterAll(() => server.stop());
 
 const bearer = (index: number) =>
   new Client(server.url, { authorization: `Bearer ${tokens[index]!.token}` });

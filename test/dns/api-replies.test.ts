@@ -1,12 +1,10 @@
 /** The replies of the specification's examples: their fields, and the order of the fields. */
-import { afterAll, describe, expect, test } from "vitest";
-import { Client, email, key } from "./support/client.ts";
-import { startServer } from "./support/server.ts";
+import { describe, expect, test } from "vitest";
+import { email, key } from "./support/client.ts";
+import { useServer } from "./support/use.ts";
 
-const server = await startServer();
-const client = new Client(server.url);
+const { server, client } = await useServer();
 const zoneId = await client.createZone("example.com");
-afterAll(() => server.stop());
 
 const id = expect.stringMatching(/^[0-9a-f]{32}$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/);

@@ -1,8 +1,8 @@
 /** Requests that the record API refuses: code, status and message, and an unchanged zone. */
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { badInputs, type BadInput } from "./bad-input/index.ts";
-import { Client, type Answer } from "./support/client.ts";
-import { startServer } from "./support/server.ts";
+import { type Answer } from "./support/client.ts";
+import { useServer } from "./support/use.ts";
 
 /** Every record, and the serial. */
 async function records(): Promise<string> {
@@ -20,8 +20,7 @@ async function state(): Promise<string> {
   return [await records(), ...texts].join("\n");
 }
 
-const server = await startServer();
-const client = new Client(server.url);
+const { client } = await useServer();
 await client.createZone("neighbour.test");
 const zoneId = await client.createZone("example.com");
 const posts = [
@@ -36,7 +35,6 @@ const made = await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { pos
 const recordId = made.posts[0].id;
 const recordsBefore = await records();
 const before = await state();
-afterAll(() => server.stop());
 
 function send({ method, path, body, raw }: BadInput): Promise<Answer> {
   const url = `/zones/${zoneId}${path.replace("{id}", recordId)}`;

@@ -225,28 +225,6 @@ describe("startDns()", () => {
     expect((await zones({ authorization: "Bearer token-for-reading" })).result).toHaveLength(1);
   });
 
-  it("keeps zones across a restart, in a folder beside the configuration file", async () => {
-    const first = await startProject({ "wrangler.json": "{}" });
-    const created = await fetch(`${first.dns.url}/zones`, {
-      method: "POST",
-      headers: { ...owner, "content-type": "application/json" },
-      body: JSON.stringify({ name: "kept.example" }),
-    });
-    expect(created.status).toBe(200);
-    await first.dns.stop();
-    const restarted = await startDns({
-      configPath: join(first.folder, "wrangler.json"),
-      port: 0,
-      dnsPort: 0,
-      log: () => {},
-    });
-    onTestFinished(() => restarted.stop());
-    const zones = (await (
-      await fetch(`${restarted.url}/zones`, { headers: owner })
-    ).json()) as Envelope;
-    expect(zones.result.map(({ name }) => name)).toEqual(["kept.example"]);
-  });
-
   it("takes another port when the requested port is in use, and prints that", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));

@@ -1,7 +1,6 @@
 /** ChangeLog: the records that each serial removed and added, for transfers after a restart. */
-import { afterAll, expect, test } from "vitest";
-import { Client } from "./support/client.ts";
-import { startServer } from "./support/server.ts";
+import { expect, test } from "vitest";
+import { useServer } from "./support/use.ts";
 
 interface LoggedRecord {
   readonly name: string;
@@ -29,10 +28,8 @@ const script = {
   }`,
 };
 
-const server = await startServer({ workers: [script] });
-const client = new Client(server.url);
+const { server, client } = await useServer({ workers: [script] });
 const zoneId = await client.createZone("log.example");
-afterAll(() => server.stop());
 
 async function changesSince(serial: number): Promise<readonly Change[] | null> {
   const init = { method: "POST", body: JSON.stringify({ zoneId, serial }) };

@@ -2,16 +2,15 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { credentials } from "./support/client.ts";
 import { UdpClient } from "./support/dns-client.ts";
-import { startTestDns } from "./support/running-dns.ts";
+import { useDns } from "./support/use.ts";
 
-const running = await startTestDns({ platform_addresses: ["198.18.0.1", "2001:db8::1"] });
+const running = await useDns({ platform_addresses: ["198.18.0.1", "2001:db8::1"] });
 const zoneId = await running.client.createZone("clients.example");
 const zone = `/zones/${zoneId}`;
 const records = `${zone}/dns_records`;
-afterAll(() => running.stop());
 
 describe("serials", () => {
   test("a zone that is created again has a later serial than before", async () => {

@@ -1,8 +1,8 @@
 /** DNS over HTTPS: RFC 8484 by section, and the JSON API. */
 import { decode } from "dns-packet";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { encodeQuery } from "./support/dns-client.ts";
-import { startTestDns } from "./support/running-dns.ts";
+import { useDns } from "./support/use.ts";
 
 const records = [
   { type: "A", name: "www", content: "192.0.2.1", ttl: 120 },
@@ -17,12 +17,8 @@ const records = [
   })),
 ];
 
-const listening = await startTestDns(
-  { zones: [{ name: "example.org", records }] },
-  { listen: false },
-);
+const listening = await useDns({ zones: [{ name: "example.org", records }] }, { listen: false });
 const url = new URL("/dns-query", listening.dns.url).href;
-afterAll(() => listening.stop());
 
 async function post(body: Uint8Array, headers: Record<string, string> = {}): Promise<Response> {
   const type = { "content-type": "application/dns-message" };

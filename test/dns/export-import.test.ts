@@ -1,14 +1,11 @@
 /** A property: an export imported into an empty zone gives equal records, for arbitrary records. */
 import * as fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
-import { Client } from "./support/client.ts";
+import { expect, test } from "vitest";
 import { propertyRuns } from "../support/property-runs.ts";
 import { rdataOf, recordArbitrary } from "./support/record-arbitrary.ts";
-import { startServer } from "./support/server.ts";
+import { useServer } from "./support/use.ts";
 
-const server = await startServer();
-const client = new Client(server.url);
-afterAll(() => server.stop());
+const { client } = await useServer();
 
 type Listed = Record<string, unknown>;
 

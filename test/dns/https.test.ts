@@ -7,18 +7,18 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { launchProblem } from "../../src/cli/dns/client-process.ts";
 import { sendRaw } from "../faults/support/raw-http.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
 import { credentials } from "./support/client.ts";
-import { startTestDns } from "./support/running-dns.ts";
+import { useDns } from "./support/use.ts";
 
 /** Neither this name nor any below `test` exists in the DNS of the Internet. */
 const name = "api.fixed-host.test";
 const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
-const running = await startTestDns({
+const running = await useDns({
   https_port: 0,
   https_names: [name],
   zones: [{ name: "example.org" }],
@@ -26,7 +26,6 @@ const running = await startTestDns({
 const port = Number(new URL(running.dns.httpsUrl!).port);
 const authorityFolder = join(running.folder, ".wrangler/state/v3/dns/https");
 const ca = readFileSync(join(authorityFolder, "authority.pem"), "utf8");
-afterAll(() => running.stop());
 
 async function open(options: ConnectionOptions): Promise<TLSSocket> {
   const socket = connect({ port, host: "127.0.0.1", ca, ...options });
@@ -112,33 +111,6 @@ describe("requests", () => {
     expect(await status({ host: name })).toBe(200);
     expect(await status({ host: "other.test" })).toBe(403);
     expect(await status({ host: name, origin: "https://evil.example" })).toBe(403);
-  });
-
-  test.each([
-    ["HTTP/1.1", "Connection: close\r\n", ""],
-    // As one client sends it: HTTP/1.0, and zeros after the head.
-    ["HTTP/1.0", "", "\0\0"],
-  ])("end the connection with the response (%s, %j)", async (version, header, after) => {
-    const kept = await open({ servername: name });
-    const fields = Object.entries(credentials).map(([field, value]) => `${field}: ${value}\r\n`);
-    const head = (first: string, more: string) =>
-      `GET /client/v4/user ${first}\r\nHost: ${name}\r\n${fields.join("")}${more}\r\n`;
-    kept.write(head("HTTP/1.1", ""));
-    await once(kept, "data");
-    // The server closes the first connection after some seconds without a request.
-    const order: string[] = [];
-    const idle = once(kept, "close").then(() => order.push("idle"));
-    const socket = await open({ servername: name });
-    socket.write(head(version, header) + after);
-    const closed = text(socket).then((answer) => {
-      order.push("closed");
-      return answer;
-    });
-    await Promise.race([idle, closed]);
-    expect(order).toEqual(["closed"]);
-    expect(await closed).toMatch(/^HTTP\/1\.[01] 200 [^]*"success":true/);
-    kept.destroy();
-    await idle;
   });
 });
 

@@ -1,7 +1,6 @@
 /** Every filter of a list, compared with the same filter in JavaScript. */
-import { afterAll, describe, expect, test } from "vitest";
-import { Client } from "./support/client.ts";
-import { startServer } from "./support/server.ts";
+import { describe, expect, test } from "vitest";
+import { useServer } from "./support/use.ts";
 
 interface Listed {
   readonly id: string;
@@ -14,8 +13,7 @@ interface Listed {
   readonly ttl: number;
 }
 
-const server = await startServer();
-const client = new Client(server.url);
+const { client } = await useServer();
 const path = `/zones/${await client.createZone("list.example")}/dns_records`;
 const posts = [
   {
@@ -43,7 +41,6 @@ const posts = [
 ];
 await client.ok("POST", `${path}/batch`, { posts });
 const all = await client.ok("GET", path);
-afterAll(() => server.stop());
 
 const plain = ({ type, content }: Listed) =>
   type === "TXT" ? content.replaceAll('" "', "").replaceAll('"', "") : content;

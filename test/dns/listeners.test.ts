@@ -10,6 +10,7 @@ import { startDns } from "../../dist/index.js";
 import { Client } from "./support/client.ts";
 import { DohClient, TcpClient, UdpClient } from "./support/dns-client.ts";
 import { startTestDns, type TestDns } from "./support/running-dns.ts";
+import { useUdp } from "./support/use.ts";
 
 async function start(...args: Parameters<typeof startTestDns>): Promise<TestDns> {
   const running = await startTestDns(...args);
@@ -61,12 +62,8 @@ describe("the port", () => {
     const first = await start({ zones });
     await first.stop();
     const { port } = first;
-    const { port: opened, lines } = await start(
-      { zones, port, hosts: ["127.0.0.1"] },
-      {
-        dnsPort: undefined,
-      },
-    );
+    const table = { zones, port, hosts: ["127.0.0.1"] };
+    const { port: opened, lines } = await start(table, { dnsPort: undefined });
     expect(opened).toBe(port);
     expect(lines.at(-1)).toBe(`DNS        127.0.0.1:${port} (UDP and TCP)`);
   });
@@ -117,11 +114,7 @@ async function take(user: string): Promise<number> {
     onTestFinished(() => void server.close());
     return (server.address() as AddressInfo).port;
   }
-  const socket = createSocket("udp4");
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
-  onTestFinished(() => void socket.close());
-  return socket.address().port;
+  return useUdp();
 }
 
 describe("stop()", () => {
@@ -220,12 +213,8 @@ function flat(name: string, content: string) {
 
 describe("a flattened CNAME to an external name", () => {
   it("has the addresses of the resolver, for the TTL of the resolver", async () => {
-    const resolver = createSocket("udp4");
-    resolver.bind(0, "127.0.0.1");
-    await once(resolver, "listening");
-    onTestFinished(() => void resolver.close());
     let asked = 0;
-    resolver.on("message", (query, { port, address }) => {
+    const resolver = await useUdp((query, reply) => {
       const { id, questions } = decode(query);
       const [question] = questions!;
       asked += 1;
@@ -233,14 +222,10 @@ describe("a flattened CNAME to an external name", () => {
         question!.type === "A" && question!.name.startsWith("there")
           ? [{ type: "A" as const, name: question!.name, ttl: 100, data: "203.0.113.5" }]
           : [];
-      resolver.send(
-        encode({ type: "response", id: id!, questions: questions!, answers }),
-        port,
-        address,
-      );
+      reply(encode({ type: "response", id: id!, questions: questions!, answers }));
     });
     const { port, dns } = await start({
-      resolver: `127.0.0.1:${resolver.address().port}`,
+      resolver: `127.0.0.1:${resolver}`,
       zones: [
         flat("flat.example", "there.elsewhere.example"),
         flat("empty.example", "none.elsewhere.example"),

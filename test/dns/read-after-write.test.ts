@@ -2,18 +2,17 @@
  * Read after write: once an API call has returned, the next DNS answer contains its change: by UDP,
  * TCP and DNS over HTTPS, during concurrent writes to the same zone.
  */
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { DohClient, TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
-import { startTestDns } from "./support/running-dns.ts";
+import { useDns } from "./support/use.ts";
 
 /** Continuous integration runs 10,000. */
 const rounds = Number(process.env["LEDGE_ROUNDS"] ?? 200);
 /** Concurrent writers. Each has separate names and sockets. */
 const writers = 12;
 
-const running = await startTestDns({});
+const running = await useDns({});
 const zoneId = await running.client.createZone("fresh.example");
-afterAll(() => running.stop());
 
 async function addresses(dnsClient: DnsClient, name: string): Promise<string[]> {
   const { answers = [] } = await dnsClient.ask(name, "A");

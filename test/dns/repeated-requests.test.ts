@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { credentials } from "./support/client.ts";
 import { startTestDns, type TestDns } from "./support/running-dns.ts";
 
 interface Answer {
@@ -225,8 +226,7 @@ it("the port of the API does not read the id", async () => {
   const sent = {
     method: "POST",
     headers: {
-      "x-auth-email": "dev@ledge.local",
-      "x-auth-key": "0123456789abcdef0123456789abcdef01234",
+      ...credentials,
       "content-type": "application/json",
       "x-ledge-request-id": "chosen",
     },

@@ -5,11 +5,11 @@
 import { Resolver } from "node:dns/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
-import { startTestDns } from "./support/running-dns.ts";
+import { useDns } from "./support/use.ts";
 
 const zone = "example.org";
 const key = "2bb183af2b41b2b05e8a6c4d1dc1a3ea2f3c8b1d0f9b3f7b66f8a1f4f8f2c5d1";
-const listening = await startTestDns({ zones: [{ name: zone }] });
+const listening = await useDns({ zones: [{ name: zone }] });
 const [{ id: zoneId }] = await listening.client.ok("GET", "/zones");
 const { body: imported } = await listening.client.importFile(
   zoneId,
@@ -37,7 +37,6 @@ $GENERATE 0-59 many 300 A 198.51.100.$
 `,
 );
 if (!imported.success) throw new Error(JSON.stringify(imported.errors));
-afterAll(() => listening.stop());
 
 describe.each(["127.0.0.1", "[::1]"])("Node's resolver, by %s", (host) => {
   const resolver = new Resolver({ timeout: 5000, tries: 2 });

@@ -1,14 +1,12 @@
 /** Atomicity and isolation of writes to a zone. */
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
 import { propertyRuns } from "../support/property-runs.ts";
-import { startServer } from "./support/server.ts";
+import { useServer } from "./support/use.ts";
 
 let zoneId: string;
 let count = 0;
-const server = await startServer();
-const client = new Client(server.url);
-afterAll(() => server.stop());
+const { server, client } = await useServer();
 beforeEach(async () => {
   count += 1;
   zoneId = await client.createZone(`zone-${count}.example`);

@@ -1,6 +1,4 @@
 /** Zone transfers: AXFR (RFC 5936), IXFR (RFC 1995), NOTIFY (RFC 1996) and TSIG (RFC 8945). */
-import { once } from "node:events";
-import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
@@ -16,6 +14,7 @@ import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { recordType } from "../../src/dns/record/types.ts";
 import { startTestDns } from "./support/running-dns.ts";
+import { useUdp } from "./support/use.ts";
 
 const secret = Buffer.from("a secret of thirty-two octets...");
 const key = { name: "to-secondary", algorithm: "hmac-sha256" as const, secret };
@@ -39,6 +38,12 @@ async function start(dns: Record<string, unknown> = {}) {
 
 function serialOf({ data }: ResourceRecord): number {
   return Buffer.from(data).readUInt32BE(data.length - 20);
+}
+
+function withSerial(soa: ResourceRecord, serial: number): ResourceRecord {
+  const data = Uint8Array.from(soa.data);
+  new DataView(data.buffer).setUint32(data.length - 20, serial);
+  return { ...soa, data };
 }
 
 /** The first A record of a zone. */
@@ -164,9 +169,7 @@ describe("IXFR", () => {
   it("sends only the SOA for a serial that is ahead", async () => {
     const { server } = await start();
     const [soa] = await fetchZone(server);
-    const ahead = { ...soa!, data: Uint8Array.from(soa!.data) };
-    const serialAt = ahead.data.length - 20;
-    new DataView(ahead.data.buffer).setUint32(serialAt, serialOf(soa!) + 1);
+    const ahead = withSerial(soa!, serialOf(soa!) + 1);
     const answer = (await ask(server.port, incremental(ahead))) as ResourceRecord[];
     expect(answer.map(serialOf)).toEqual([serialOf(soa!)]);
   });
@@ -176,9 +179,8 @@ describe("IXFR", () => {
     const [soa] = await fetchZone(server);
     expect(await ask(server.port, incremental(soa!))).toHaveLength(1);
     await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
-    const old = { ...soa!, data: Uint8Array.from(soa!.data) };
-    new DataView(old.data.buffer).setUint32(old.data.length - 20, 7);
-    const answer = (await ask(server.port, incremental(old))) as ResourceRecord[];
+    const old = incremental(withSerial(soa!, 7));
+    const answer = (await ask(server.port, old)) as ResourceRecord[];
     const complete = (await ask(server.port, whole)) as ResourceRecord[];
     expect(texts(answer)).toEqual(texts(complete));
     expect(answer.some(({ name }) => name === "a.example.org")).toBe(true);
@@ -194,22 +196,16 @@ describe("IXFR", () => {
 
 describe("a flattened name with an external target", () => {
   it("gets new addresses and a new serial when the TTL of the addresses ends", async () => {
-    const resolver = createSocket("udp4");
-    resolver.bind(0, "127.0.0.1");
-    await once(resolver, "listening");
-    onTestFinished(() => void resolver.close());
     let last = 1;
-    resolver.on("message", (query, { port, address }) => {
+    const resolver = await useUdp((query, reply) => {
       const asked = decodeMessage(query);
       const question = asked.questions[0]!;
       const data = Uint8Array.of(192, 0, 2, last);
       const answers = question.type === typeCodes.A ? [{ ...question, ttlSeconds: 1, data }] : [];
       const response = { ...blankMessage, id: asked.id, response: true, questions: [question] };
-      resolver.send(encodeMessage({ ...response, answers }), port, address);
+      reply(encodeMessage({ ...response, answers }));
     });
-    const { client, records, server } = await start({
-      resolver: `127.0.0.1:${resolver.address().port}`,
-    });
+    const { client, records, server } = await start({ resolver: `127.0.0.1:${resolver}` });
     const settings = { flatten_cname: true };
     const body = { type: "CNAME", name: "flat", content: "host.elsewhere.test", settings };
     await client.ok("POST", records, body);
@@ -228,24 +224,19 @@ describe("a flattened name with an external target", () => {
 
 describe("NOTIFY", () => {
   it("is repeated to a secondary until the secondary acknowledges it", async () => {
-    const secondary = createSocket("udp4");
-    secondary.bind(0, "127.0.0.1");
-    await once(secondary, "listening");
-    onTestFinished(() => void secondary.close());
     const received: { message: Message; reply(): void }[] = [];
     const waiting: (() => void)[] = [];
-    secondary.on("message", (bytes, { address, port }) => {
+    const secondary = await useUdp((bytes, reply) => {
       const message = decodeMessage(bytes);
       const response = { ...message, response: true, tsig: null };
-      const reply = () => secondary.send(encodeMessage(response), port, address);
-      received.push({ message, reply });
+      received.push({ message, reply: () => reply(encodeMessage(response)) });
       waiting.shift()?.();
     });
     const receive = async () => {
       if (received.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       return received.shift()!;
     };
-    const address = `127.0.0.1:${secondary.address().port}`;
+    const address = `127.0.0.1:${secondary}`;
     const { client, records, server } = await start({
       transfers: { notify: [{ address, key: key.name }] },
     });

@@ -1,9 +1,9 @@
 /** Property: after any sequence of writes, the zone lists, counts and finds what a model does. */
 import * as fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
-import { Client, type Envelope } from "./support/client.ts";
+import { expect, test } from "vitest";
+import { type Envelope } from "./support/client.ts";
 import { propertyRuns } from "../support/property-runs.ts";
-import { startServer } from "./support/server.ts";
+import { useServer } from "./support/use.ts";
 
 interface Model {
   readonly id: string;
@@ -14,9 +14,7 @@ interface Model {
   readonly comment: string | null;
 }
 
-const server = await startServer();
-const client = new Client(server.url);
-afterAll(() => server.stop());
+const { client } = await useServer();
 
 const tags = fc.subarray(["a:1", "a:2", "b:1"]);
 const comment = fc.constantFrom(null, "one", "Two");

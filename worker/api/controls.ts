@@ -39,7 +39,6 @@ import {
   replaceQueryFaults,
   startQueryLog,
   stopQueryLog,
-  unfollowQueries,
 } from "../objects/query-observation.ts";
 import { zoneObject } from "../objects/zone-object.ts";
 import { zoneTestSession } from "../objects/zone-test-session.ts";
@@ -96,7 +95,7 @@ const controls: Readonly<Record<string, Control>> = {
       return [];
     },
     async DELETE({ env }) {
-      await stopQueryLog(env);
+      await stopQueryLog(env, "test");
       return [];
     },
   },
@@ -120,7 +119,7 @@ const controls: Readonly<Record<string, Control>> = {
     },
     async DELETE({ env }) {
       callLog.end();
-      await unfollowQueries(env);
+      await stopQueryLog(env, "follower");
       return null;
     },
   },

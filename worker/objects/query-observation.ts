@@ -19,10 +19,8 @@ import { zoneObject } from "./zone-object.ts";
 import { zoneTestSession } from "./zone-test-session.ts";
 
 export const queryFaults = new ArmedQueryFaults();
-/** The number of the log of a test; `null` without a log. */
-let log: number | null = null;
-/** The number of the log that a process follows while no test has a log; `null` if none follows. */
-let followedLog: number | null = null;
+/** The numbers of the log of a test, and of the log of a process that follows the queries. */
+const logs: Record<"test" | "follower", number | null> = { test: null, follower: null };
 
 export const observedQueries = new ObservedQueries({
   take: async (question) => queryFaults.take(question),
@@ -36,7 +34,7 @@ isolateZones.onChange = (zones, zoneId, change) =>
 const noZones = new ServedZones({ platformAddresses: [] });
 
 export function currentObservation(): Observation {
-  return { faults: queryFaults.served(), log: log ?? followedLog };
+  return { faults: queryFaults.served(), log: logs.test ?? logs.follower };
 }
 
 async function publish(env: Env): Promise<void> {
@@ -70,25 +68,22 @@ export async function holdQueryFaults(
   return ids;
 }
 
-export async function startQueryLog(env: Env): Promise<void> {
-  log = newLogNumber();
+/** Starts an empty log. */
+export async function startQueryLog(env: Env, log: keyof typeof logs = "test"): Promise<void> {
+  // The numbers grow, also over restarts of this worker.
+  logs[log] = Math.max(Date.now(), (logs.test ?? 0) + 1, (logs.follower ?? 0) + 1);
   await publish(env);
 }
 
-/** The numbers of logs grow, also over restarts of this worker. */
-function newLogNumber(): number {
-  return Math.max(Date.now(), (log ?? 0) + 1, (followedLog ?? 0) + 1);
-}
-
-export async function stopQueryLog(env: Env): Promise<void> {
-  if (log === null) return;
-  log = null;
+export async function stopQueryLog(env: Env, log: keyof typeof logs): Promise<void> {
+  if (logs[log] === null) return;
+  logs[log] = null;
   await publish(env);
 }
 
 /** The queries of all servers; `null` without a log. */
 export async function readQueryLog(env: Env): Promise<LoggedQuery[] | null> {
-  return log === null ? null : loggedQueries(env, 0);
+  return logs.test === null ? null : loggedQueries(env, 0);
 }
 
 /**
@@ -96,17 +91,8 @@ export async function readQueryLog(env: Env): Promise<LoggedQuery[] | null> {
  * not notice.
  */
 export async function followQueries(env: Env, sinceMilliseconds: number): Promise<LoggedQuery[]> {
-  if (followedLog === null) {
-    followedLog = newLogNumber();
-    await publish(env);
-  }
+  if (logs.follower === null) await startQueryLog(env, "follower");
   return loggedQueries(env, sinceMilliseconds);
-}
-
-export async function unfollowQueries(env: Env): Promise<void> {
-  if (followedLog === null) return;
-  followedLog = null;
-  await publish(env);
 }
 
 async function loggedQueries(env: Env, sinceMilliseconds: number): Promise<LoggedQuery[]> {
@@ -118,7 +104,7 @@ async function loggedQueries(env: Env, sinceMilliseconds: number): Promise<Logge
 /** Ends the faults of a test layer. The log ends with the last layer. */
 export async function leaveObservedLayer(env: Env, layer: number): Promise<void> {
   const isChanged = queryFaults.closeLayer(layer);
-  if (zoneTestSession.layer === null) log = null;
+  if (zoneTestSession.layer === null) logs.test = null;
   else if (!isChanged) return;
   await publish(env);
 }

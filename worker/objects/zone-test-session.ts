@@ -10,26 +10,23 @@ import type { SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 class ZoneTestSession {
   /** The id of this test run; empty until a test opens a layer. */
   run = "";
-  readonly #layers: number[] = [];
-  /** Layers that are snapshots inside a test */
-  readonly #snapshots = new Set<number>();
+  readonly #layers: { readonly layer: number; readonly isSnapshot: boolean }[] = [];
   readonly #zones = new Set<string>();
   /** A zone object publishes the broken signatures of its zone with the zone (`ZoneHead.signing`). */
   #signatureFaults: ReadonlyMap<string, readonly SignatureFault[]> = new Map();
 
   get layer(): number | null {
-    return this.#layers.at(-1) ?? null;
+    return this.#layers.at(-1)?.layer ?? null;
   }
 
   /** The innermost layer of a test or a suite. */
   get testLayer(): number | null {
-    return this.#layers.findLast((layer) => !this.#snapshots.has(layer)) ?? null;
+    return this.#layers.findLast(({ isSnapshot }) => !isSnapshot)?.layer ?? null;
   }
 
   open(layer: number, isSnapshot: boolean): void {
     this.run ||= crypto.randomUUID();
-    if (isSnapshot) this.#snapshots.add(layer);
-    this.#layers.push(layer);
+    this.#layers.push({ layer, isSnapshot });
   }
 
   touch(zoneId: string | null): void {
@@ -38,9 +35,9 @@ class ZoneTestSession {
 
   /** Returns the zones whose objects, like the index, must leave this layer. */
   close(layer: number): string[] {
-    const lowest = this.#layers.findIndex((open) => open >= layer);
+    const lowest = this.#layers.findIndex((open) => open.layer >= layer);
     if (lowest === -1) return [];
-    for (const closed of this.#layers.splice(lowest)) this.#snapshots.delete(closed);
+    this.#layers.splice(lowest);
     const zones = [...this.#zones];
     if (this.#layers.length === 0) this.#zones.clear();
     return zones;
