@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { zoneData } from "../../../test/dns/support/served.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import {
   logPath,
@@ -12,7 +13,6 @@ import {
   zonesPath,
 } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
-import { defaultSettings } from "../rules/zone-settings.ts";
 import type { ServedRecord, ZoneData } from "../rules/zone.ts";
 import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
 
@@ -23,10 +23,7 @@ function record(id: string): ServedRecord {
 }
 
 function data(serial: number, ids: readonly string[]): ZoneData {
-  const nameServers = ["ns1.example.net"];
-  const head = { nameServers, settings: defaultSettings(nameServers), http2: true, http3: true };
-  const zone = { id: "z", name: "example.org", serial, paused: false };
-  return { ...zone, ...head, records: ids.map(record) };
+  return zoneData("example.org", ids.map(record), { id: "z", serial });
 }
 
 function change(from: number, added: string): Publication {

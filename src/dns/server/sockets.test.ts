@@ -5,36 +5,15 @@ import { decode, encode } from "dns-packet";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ExternalAddressCache, type ExternalResult } from "../answer/external-addresses.ts";
 import { Responder } from "../answer/responder.ts";
-import { ServedZones } from "../answer/served-zones.ts";
-import { defaultSettings } from "../rules/zone-settings.ts";
+import { serve } from "../../../test/dns/support/served.ts";
 import { frame, Frames } from "../wire/message.ts";
 import { makeQueryHandler } from "./query-handler.ts";
 import { openTcp, type TcpOptions } from "./sockets.ts";
 
-const nameServers = ["ns1.example.net"];
-const zones = new ServedZones({ platformAddresses: [] });
-const rest = { priority: null, ttl: 60, proxied: false, settings: {} };
-zones.put({
-  id: "z",
-  name: "example.org",
-  serial: 1,
-  paused: false,
-  nameServers,
-  settings: defaultSettings(nameServers),
-  http2: true,
-  http3: true,
-  records: [
-    // A CNAME at the apex is flattened, so its query waits for the resolver.
-    { ...rest, id: "1", name: "example.org", type: "CNAME", content: "far.example.net" },
-    ...Array.from({ length: 200 }, (_, index) => ({
-      ...rest,
-      id: `t${index}`,
-      name: "big.example.org",
-      type: "TXT",
-      content: `"${String(index).padEnd(200, "x")}"`,
-    })),
-    { ...rest, id: "2", name: "www.example.org", type: "A", content: "192.0.2.1" },
-  ],
+const big = Array.from({ length: 200 }, (_, at) => `big 60 TXT "${String(at).padEnd(200, "x")}"`);
+// A CNAME at the apex is flattened, so its query waits for the resolver.
+const zones = serve({
+  "example.org": ["@ 60 CNAME far.example.net.", "www 60 A 192.0.2.1", ...big].join("\n"),
 });
 
 function noTransfer(): never {
