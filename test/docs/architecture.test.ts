@@ -1,8 +1,5 @@
 /** `architecture.json` says which folder may import which, and how large a folder may be. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   circles,
@@ -13,12 +10,9 @@ import {
   wrongRuntimes,
   type FolderRule,
 } from "./support/import-graph.ts";
+import { read, repositoryFiles } from "./support/pages.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const read = (file: string) => readFileSync(join(root, file), "utf8");
-const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" })
-  .split("\n")
-  .filter(Boolean);
+const files = repositoryFiles();
 const sources = files.filter((file) => /^(?:src|worker)\/.*\.tsx?$/.test(file));
 const isTest = (file: string) => /\.test\.tsx?$/.test(file);
 const withoutTests = sources.filter((file) => !isTest(file));

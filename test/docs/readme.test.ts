@@ -2,16 +2,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
 import { expectations } from "../store/differential.expectations.ts";
 import { remoteDeviations } from "../store/remote.expectations.ts";
 import { temporaryFolder } from "../support/store.ts";
-import { linksOf } from "./support/links.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const read = (path: string) => readFileSync(join(root, path), "utf8");
+import { blocks, linksOf, read, root, section } from "./support/pages.ts";
 
 const pages = ["README.md", "CHANGELOG.md", "docs", "examples"].flatMap((path) =>
   path.endsWith(".md")
@@ -21,26 +17,18 @@ const pages = ["README.md", "CHANGELOG.md", "docs", "examples"].flatMap((path) =
         .map((name) => join(path, name)),
 );
 
-/** The fenced blocks of a page in one language. */
-function blocks(page: string, language: string): string[] {
-  const fences = read(page).matchAll(/^```(\w*)\n([^]*?)^```$/gm);
-  return Array.from(fences, ([, name, block]) => ({ name, block: block as string }))
-    .filter(({ name }) => name === language)
-    .map(({ block }) => block);
-}
-
 describe("README.md", () => {
   it("shows the script of the quick start, and what it prints", () => {
     const example = join(root, "examples/quick-start/start.js");
-    const [script] = blocks("README.md", "js") as [string];
-    const [output] = blocks("README.md", "") as [string];
+    const [script] = blocks(read("README.md"), "js") as [string];
+    const output = unnamedBlock("README.md");
     expect(readFileSync(example, "utf8")).toContain(script.trim());
     const printed = execFileSync(process.execPath, [example], {
       cwd: temporaryFolder(),
       encoding: "utf8",
     });
     expect(printed).toBe(output);
-    expect(blocks("examples/quick-start/README.md", "")).toEqual([output]);
+    expect(unnamedBlock("examples/quick-start/README.md")).toBe(output);
   });
 
   it("names only scripts that there are", () => {
@@ -53,26 +41,20 @@ describe("README.md", () => {
 });
 
 describe("docs/deviations.md", () => {
+  const deviations = read("docs/deviations.md");
+
   it("lists every expectation of the differential test, with its reason, and no other", () => {
-    const section = read("docs/deviations.md")
-      .split(/^## /m)
-      .find((text) => text.startsWith("Store: from Miniflare"));
-    const rows = Array.from(section?.matchAll(/^\| (.+?) +\| (.+?) +\|$/gm) ?? [], (row) =>
-      row.slice(1),
+    const rows = section(deviations, "Store: from Miniflare").matchAll(
+      /^\| (.+?) +\| (.+?) +\|$/gm,
     );
-    const [, , ...listed] = rows;
+    const [, , ...listed] = Array.from(rows, (row) => row.slice(1));
     expect(listed).toEqual(expectations.map(({ id, reason }) => [id, reason]));
   });
 
   it("lists every deviation of a bucket on an S3 service, with its reason, and no other", () => {
-    const section = read("docs/deviations.md")
-      .split(/^## /m)
-      .find((text) => text.startsWith("Store: buckets on an S3 service"));
-    const rows = Array.from(
-      section?.matchAll(/^\| (.+?) +\| (.+?) +\| (.+?) +\|$/gm) ?? [],
-      (row) => row.slice(1),
-    );
-    const [, , ...listed] = rows;
+    const text = section(deviations, "Store: buckets on an S3 service");
+    const rows = text.matchAll(/^\| (.+?) +\| (.+?) +\| (.+?) +\|$/gm);
+    const [, , ...listed] = Array.from(rows, (row) => row.slice(1));
     const names = { ledge: "our own API", ceph: "Ceph" };
     expect(listed).toEqual(
       remoteDeviations.map(({ id, reason, services }) => [
@@ -89,13 +71,19 @@ describe("every page", () => {
     for (const target of linksOf(read(page))) {
       expect(() => readdirOrFile(resolve(root, dirname(page), target))).not.toThrow();
     }
-    for (const block of [...blocks(page, "json"), ...blocks(page, "jsonc")]) {
+    for (const block of blocks(read(page), "jsonc?")) {
       const errors: Parameters<typeof parse>[1] = [];
       parse(block, errors, { allowTrailingComma: true });
       expect(errors).toEqual([]);
     }
   });
 });
+
+/** The first block of a page without a language. */
+function unnamedBlock(page: string): string {
+  const fences = read(page).matchAll(/^```(\w*)\n([^]*?)^```$/gm);
+  return Array.from(fences).find(([, language]) => language === "")?.[2] as string;
+}
 
 /** Scripts of the repository, and for the page of an example its own as well. */
 function scriptsFor(page: string): string[] {

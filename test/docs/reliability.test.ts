@@ -1,12 +1,10 @@
 /** docs/reliability.md names tests that exist, and the mutations that the fault suite was shown to find. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { mutations } from "../faults/mutations.ts";
+import { read, root } from "./support/pages.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const read = (path: string) => readFileSync(join(root, path), "utf8");
 const page = read("docs/reliability.md");
 
 test("each promise names tests that exist", () => {

@@ -2,18 +2,15 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { linksOf } from "./support/links.ts";
+import { linksOf, read, repositoryFiles, root } from "./support/pages.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = (command: string, ...args: string[]) =>
   execFileSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 
-const files = run("git", "ls-files").split("\n").filter(Boolean);
+const files = repositoryFiles();
 const sources = files.filter((file) => file.endsWith(".ts"));
-const read = (file: string) => readFileSync(join(root, file), "utf8");
 const filesBelow = (folder: string) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

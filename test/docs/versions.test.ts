@@ -1,5 +1,4 @@
 /** The table of versions in docs/stock-tools.md, the package's own list of them, and its peers. */
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { testedVersions } from "../../src/base/tested-versions.ts";
 import {
@@ -8,8 +7,8 @@ import {
   withTable,
   withVersions,
 } from "../tools/support/matrix/table.ts";
+import { read } from "./support/pages.ts";
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const page = read("docs/stock-tools.md");
 const manifest = JSON.parse(read("package.json")) as {
   peerDependencies: Record<string, string>;

@@ -19,7 +19,7 @@ export const mutations: readonly Mutation[] = [
     suite: "access",
     effect: "any `Host` is answered",
     file: "src/base/host-rule.ts",
-    original: "if (host === null || !isServedHost(host, rule))",
+    original: "if (host === null || !isServedHost(host, rule.hosts))",
     replacement: "if (host === null)",
   },
   {

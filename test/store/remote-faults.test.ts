@@ -1,7 +1,7 @@
 /** A remote bucket whose requests and answers get lost: nothing is lost, and nothing happens twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Method } from "../../src/store/core/errors.ts";
-import { decodeObject, decodeObjects } from "../../src/store/core/object.ts";
+import { decodeObjects } from "../../src/store/core/object.ts";
 import type { Request, Result } from "../../src/store/core/operations.ts";
 import {
   TransportError,
@@ -9,14 +9,8 @@ import {
   type S3Message,
 } from "../../src/store/remote/s3-transport.ts";
 import { useS3Service } from "../support/s3-services.ts";
-import {
-  allFeatures,
-  callRemote,
-  contentOf,
-  md5Of,
-  openRemote,
-  type RemoteStore,
-} from "./support/remote-store.ts";
+import { callRemote, contentOf, openRemote, type RemoteStore } from "./support/remote-store.ts";
+import { description } from "./support/store-client.ts";
 
 const s3 = useS3Service("photos");
 let remote: RemoteStore;
@@ -72,64 +66,34 @@ const dropRequest =
         })
       : undefined;
 
-const plain = { http: {}, custom: {}, storageClass: "Standard" } as const;
 const call = <M extends Exclude<Method, "get">>(request: Request<M>): Promise<Result<M>> =>
   callRemote(remote, request);
 const put = (key: string, value: string, options: Partial<Request<"put">> = {}) =>
-  call<"put">({ method: "put", key, content: contentOf(value), ...plain, ...options });
+  call<"put">({ method: "put", key, content: contentOf(value), ...description, ...options });
 /** A write of another client. */
 const otherPut = (key: string, body: string) =>
   s3.client.send({ method: "PUT", target: `/photos/${key}`, body });
 const textOf = async (key: string): Promise<string> =>
   (await s3.client.send({ target: `/photos/${key}` })).text;
-const versionOf = (key: string, text: string | null): string =>
-  decodeObject(key, text as string).version;
 
-const ifAbsent = { onlyIf: { etagDoesNotMatch: [{ kind: "any" }] } } as const;
-
-describe("a put", () => {
-  it("whose answer is lost was stored, and is not sent again", async () => {
-    for (const options of [{}, ifAbsent]) {
-      const key = `lost-${Object.keys(options).length}`;
-      sent = [];
-      faults = [loseAnswer("PUT")];
-      const stored = await put(key, "1", options);
-      expect(sent.filter((line) => line.startsWith("PUT"))).toHaveLength(1);
-      const head = await call<"head">({ method: "head", key });
-      expect(versionOf(key, stored)).toBe(versionOf(key, head));
-    }
-  });
-
-  it("that did not arrive is sent again, with its file", async () => {
-    faults = [dropRequest("PUT"), dropRequest("PUT")];
-    const bytes = new Uint8Array(200_000).fill(65);
-    await put("dropped", "", { content: remote.spool.write(bytes), ...ifAbsent });
-    expect(md5Of(Buffer.from(await textOf("dropped")))).toBe(md5Of(bytes));
-    expect(remote.spool.files.size).toBe(0);
-  });
-});
+/** An upload with one part. */
+async function uploadPart(key: string, fault?: Fault) {
+  const created = await call<"createUpload">({ method: "createUpload", key, ...description });
+  const upload = { key, uploadId: created.uploadId };
+  if (fault !== undefined) faults = [fault];
+  const request = { ...upload, partNumber: 1, content: contentOf("part") };
+  const parts = [await call<"uploadPart">({ method: "uploadPart", ...request })];
+  return () => call<"completeUpload">({ method: "completeUpload", ...upload, parts });
+}
 
 describe("an upload", () => {
   it("is completed once when answers are lost", async () => {
     for (const fault of [loseAnswer, dropRequest]) {
       const key = `upload-${fault.name}`;
-      const created = await call<"createUpload">({ method: "createUpload", key, ...plain });
-      const upload = { key, uploadId: created.uploadId };
-      faults = [fault("PUT")];
-      const content = contentOf("part");
-      const part = await call<"uploadPart">({
-        method: "uploadPart",
-        ...upload,
-        partNumber: 1,
-        content,
-      });
+      const complete = await uploadPart(key, fault("PUT"));
       faults = [fault("POST")];
       sent = [];
-      const text = await call<"completeUpload">({
-        method: "completeUpload",
-        ...upload,
-        parts: [part],
-      });
+      const text = await complete();
       const head = await call<"head">({ method: "head", key });
       expect(text).toBe(head);
       const posts = sent.filter((line) => line.startsWith("POST"));
@@ -140,13 +104,9 @@ describe("an upload", () => {
 
   it("is uncertain when the object was overwritten after the lost answer", async () => {
     const key = "upload-overwritten";
-    const created = await call<"createUpload">({ method: "createUpload", key, ...plain });
-    const upload = { key, uploadId: created.uploadId };
-    const request = { ...upload, partNumber: 1, content: contentOf("part") };
-    const part = await call<"uploadPart">({ method: "uploadPart", ...request });
+    const complete = await uploadPart(key);
     faults = [loseAnswer("POST", () => otherPut(key, "other"))];
-    const complete = call<"completeUpload">({ method: "completeUpload", ...upload, parts: [part] });
-    await expect(complete).rejects.toThrow(/may have been stored and overwritten/);
+    await expect(complete()).rejects.toThrow(/may have been stored and overwritten/);
   });
 });
 
@@ -168,12 +128,7 @@ const errorOf = (code: string): string =>
 describe("an answer with status 200 and an error in it", () => {
   it("does not complete an upload: the request is repeated, or refused", async () => {
     const key = "upload-error";
-    const created = await call<"createUpload">({ method: "createUpload", key, ...plain });
-    const upload = { key, uploadId: created.uploadId };
-    const request = { ...upload, partNumber: 1, content: contentOf("part") };
-    const part = await call<"uploadPart">({ method: "uploadPart", ...request });
-    const complete = () =>
-      call<"completeUpload">({ method: "completeUpload", ...upload, parts: [part] });
+    const complete = await uploadPart(key);
     faults = [answerWith("POST", errorOf("InvalidPart"))];
     await expect(complete()).rejects.toMatchObject({ code: 10025 });
     faults = [answerWith("POST", errorOf("InvalidRequest"))];
@@ -196,42 +151,6 @@ describe("an answer with status 200 and an error in it", () => {
         'Cannot delete 1 of 2 objects. The first is "d2", for which the S3 service answered with ' +
         "AccessDenied: No.",
     });
-  });
-});
-
-const deletesSent = (): number => sent.filter((line) => line.startsWith("DELETE")).length;
-const remove = (): Promise<null> => call<"delete">({ method: "delete", keys: ["deleted"] });
-
-describe("a delete", () => {
-  it("with a condition is refused where the service ignores conditions", async () => {
-    const features = { ...allFeatures, conditionalDelete: false };
-    const older = openRemote(s3.server, "photos", { features });
-    await put("kept", "1");
-    const request = { method: "delete", keys: ["kept"], onlyIf: { uploadedAfter: 0 } } as const;
-    await expect(callRemote<"delete">(older, { ...request, keys: ["kept"] })).rejects.toThrow(
-      /the S3 service ignores conditions of a delete/,
-    );
-    older.close();
-    expect(await textOf("kept")).toBe("1");
-  });
-
-  it("whose answer is lost is not sent again, and one that did not arrive is", async () => {
-    for (const [fault, count] of [
-      [loseAnswer, 1],
-      [dropRequest, 2],
-    ] as const) {
-      await put("deleted", "1");
-      sent = [];
-      faults = [fault("DELETE")];
-      await remove();
-      expect(deletesSent()).toBe(count);
-      expect(await call<"head">({ method: "head", key: "deleted" })).toBeNull();
-    }
-  });
-
-  it("has no request of its own where there is no object", async () => {
-    await call<"delete">({ method: "delete", keys: ["missing"] });
-    expect(deletesSent()).toBe(0);
   });
 });
 
@@ -285,16 +204,6 @@ describe("a list", () => {
     });
     const objects = decodeObjects(objectsJson, { http: false, custom: false });
     expect(objects.map(({ key }) => key)).toEqual(["list/1", "list/3"]);
-  });
-});
-
-describe("a service that is gone", () => {
-  it("is named in one sentence", async () => {
-    const gone = openRemote({ ...s3.server, port: 1 }, "photos");
-    const outcome = await gone.bucket.execute({ method: "head", key: "x" });
-    gone.close();
-    expect(outcome).toMatchObject({ ok: false, code: 10001 });
-    expect(outcome.ok ? "" : outcome.text).toMatch(/cluster/);
   });
 });
 

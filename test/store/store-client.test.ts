@@ -1,13 +1,9 @@
-/** The client of a process that serves other programs: content, and buckets that requests make. */
+/** The client of a process that serves other programs, and buckets of the state folder behind it. */
 import { spawn } from "node:child_process";
-import { hash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { crc32 } from "node:zlib";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { ChecksumAlgorithm } from "../../src/store/core/checksum.ts";
-import { crcOf } from "../../src/store/core/hash.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../src/store/core/errors.ts";
 import {
   failEffect,
@@ -18,8 +14,9 @@ import {
 import { closeContent, type Bucket, type FoundObject } from "../../src/store/node/bucket.ts";
 import type { StoreClient } from "../../src/store/node/store-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
-import { shareStoreClient } from "./support/shared-store-client.ts";
+import { blobFiles, shareStore, startStore, temporaryFolder } from "../support/store.ts";
+import { worker } from "../support/worker.ts";
+import { bucketSuite, operationsOf } from "./support/bucket-suite.ts";
 import { chunksOf, description, openStoreClient, readAll } from "./support/store-client.ts";
 
 /** The methods of `store_control` for faults. */
@@ -29,9 +26,22 @@ interface FaultControl {
 }
 
 const large = bytesOf(3_000_000);
+const day = 24 * 60 * 60 * 1000;
 const waitOptions = { timeout: 60_000 };
 
-const shared = shareStoreClient();
+const store = shareStore();
+let client: StoreClient;
+/** The bucket of the runtime's script, through the client. */
+let photos: Bucket;
+beforeAll(async () => {
+  client = openStoreClient(store().folder);
+  photos = (await client.find("photos")) as Bucket;
+});
+afterAll(() => client.close());
+
+bucketSuite("local", () => photos);
+
+const { put, get, create, part } = operationsOf(() => photos);
 
 function openClient(folder: string): StoreClient {
   const opened = openStoreClient(folder);
@@ -39,105 +49,133 @@ function openClient(folder: string): StoreClient {
   return opened;
 }
 
-async function put(bucket: Bucket, key: string, bytes: Uint8Array): Promise<void> {
-  const content = await bucket.write(chunksOf(bytes));
-  await bucket.call({ method: "put", key, ...description, content });
+async function putIn(bucket: Bucket, key: string, bytes: Uint8Array): Promise<void> {
+  await operationsOf(() => bucket).put(key, bytes);
 }
 
-async function get(bucket: Bucket, key: string): Promise<Uint8Array | null> {
+async function readIn(bucket: Bucket, key: string): Promise<Uint8Array | null> {
   const opened = await bucket.get({ key });
   return opened?.status === "found" ? readAll(opened) : null;
 }
 
+function setRules(abortRules: { prefix: string; days: number }[] | null): Promise<unknown> {
+  const lifecycle = abortRules && { text: "<rules>", abortRules };
+  return photos.call({ method: "putSettings", lifecycle });
+}
+
+/** The keys of the uploads in progress. */
+async function keysOfUploads(prefix: string): Promise<string[]> {
+  const { uploads } = await photos.call({ method: "listUploads", prefix, limit: 10 });
+  return uploads.map(({ key }) => key);
+}
+
 /** Whether the store holds no file, also none in flight. */
-const hasNoFiles = (): boolean => blobFiles(shared.store().folder).length === 0;
+const hasNoFiles = (): boolean => blobFiles(store().folder).length === 0;
 
-describe("Bucket.write()", () => {
-  it.each([0, 1, 131_072, 131_073, 3_000_000])("stores %d bytes for the binding", async (size) => {
-    const bytes = large.slice(0, size);
-    await put(shared.photos, "key", bytes);
-    const { bucket } = shared.store();
-    expect(sameBytes(await (await bucket.get("key"))?.bytes(), bytes)).toBe(true);
-    expect((await bucket.head("key"))?.etag).toBe(hash("md5", bytes));
-    expect(sameBytes((await get(shared.photos, "key")) as Uint8Array, bytes)).toBe(true);
-  });
-
-  it.each([1000, 3_000_000])("computes all checksums of %d bytes", async (size) => {
-    const bytes = large.slice(0, size);
-    const algorithms: ChecksumAlgorithm[] = ["crc32", "crc32c", "crc64nvme", "sha1", "sha256"];
-    const content = await shared.photos.write(chunksOf(bytes), { algorithms });
-    onTestFinished(() => shared.photos.discard(content));
-    expect(content.checksums).toEqual({
-      md5: hash("md5", bytes),
-      crc32: crc32(bytes).toString(16).padStart(8, "0"),
-      crc32c: crcOf("crc32c", bytes),
-      crc64nvme: crcOf("crc64nvme", bytes),
-      sha1: hash("sha1", bytes),
-      sha256: hash("sha256", bytes),
-    });
-  });
-
-  it("takes chunks whose memory the caller uses again", async () => {
-    async function* reused(): AsyncGenerator<Uint8Array> {
-      const memory = new Uint8Array(50_000);
-      for (let start = 0; start < large.length; start += memory.length) {
-        memory.set(large.subarray(start, start + memory.length));
-        yield memory;
-      }
-    }
-    const content = await shared.photos.write(reused());
-    await shared.photos.call({ method: "put", key: "key", ...description, content });
-    expect(sameBytes((await get(shared.photos, "key")) as Uint8Array, large)).toBe(true);
-  });
-
-  it("leaves no file when the body fails, or when its checksums are refused", async () => {
-    async function* failing(): AsyncGenerator<Uint8Array> {
-      yield* chunksOf(large);
-      throw new Error("the client went away");
-    }
-    await expect(shared.photos.write(failing())).rejects.toThrow("the client went away");
-    const options = {
-      verify(): never {
-        throw new StoreError(10037);
-      },
-    };
-    await expect(shared.photos.write(chunksOf(large), options)).rejects.toThrow(
-      new StoreError(10037),
-    );
-    expect(hasNoFiles()).toBe(true);
-  });
-
-  it("leaves no file when the bucket refuses the operation", async () => {
-    const content = await shared.photos.write(chunksOf(large), { algorithms: ["crc32"] });
-    const checksum = { algorithm: "crc32", hex: "00000000" } as const;
-    const request = { method: "put", key: "key", ...description, content } as const;
-    await expect(shared.photos.call({ ...request, checksum })).rejects.toThrow(
-      expect.objectContaining({ name: "StoreError", code: 10037 }),
-    );
-    await vi.waitFor(() => expect(hasNoFiles()).toBe(true), waitOptions);
-    const again = await shared.photos.write(chunksOf(large));
-    const onlyIf = { etagMatches: [{ kind: "any" }] } as const;
-    expect(await shared.photos.call({ ...request, content: again, onlyIf })).toBeNull();
+describe("a bucket of the state folder", () => {
+  it("leaves no file of content that is refused", async () => {
+    const checksum = { algorithm: "md5", hex: "0".repeat(32) } as const;
+    await expect(put("key", large, { checksum })).rejects.toThrow(expect.any(StoreError));
+    const ifAny = { onlyIf: { etagMatches: [{ kind: "any" }] } } as const;
+    expect(await put("key", large, ifAny)).toBeNull();
     await vi.waitFor(() => expect(hasNoFiles()).toBe(true), waitOptions);
   });
-});
 
-describe("Bucket.get()", () => {
   it("reads the version that it has opened, while the object is replaced", async () => {
-    await put(shared.photos, "key", large);
-    const opened = (await shared.photos.get({ key: "key" })) as FoundObject;
-    await put(shared.photos, "key", bytesOf(400_000, 2));
+    await put("key", large);
+    const opened = await get("key");
+    await put("key", bytesOf(400_000, 2));
     expect(sameBytes(await readAll(opened), large)).toBe(true);
   });
-});
 
-describe("a fault of a test", () => {
-  it("loses the answer of an operation, fails it, or delays it", async () => {
-    const { control } = shared.store() as unknown as { control: FaultControl };
+  it("has checksums that the binding does not show", async () => {
+    const content = await photos.write(chunksOf(large), { algorithms: ["crc64nvme", "sha256"] });
+    const { md5, sha256 } = content.checksums;
+    await photos.call({ method: "put", key: "key", ...description, content });
+    const { bucket } = store();
+    const [first] = (await bucket.list()).objects;
+    for (const object of [await bucket.head("key"), first]) {
+      expect(object?.checksums.toJSON()).toEqual({ md5, sha256 });
+    }
+    expect(sameBytes(await (await bucket.get("key"))?.bytes(), large)).toBe(true);
+  });
+
+  it("completes what the binding has begun, and the other way round", async () => {
+    const { bucket } = store();
+    const [first, last] = [bytesOf(5 * 1024 * 1024, 1), bytesOf(300_000, 2)];
+    const begun = await bucket.createMultipartUpload("begun");
+    const one = await begun.uploadPart(1, first);
+    const end = await part({ key: "begun", uploadId: begun.uploadId }, 2, last);
+    expect((await begun.complete([one, end])).size).toBe(first.length + last.length);
+
+    const { key, uploadId } = await create("mixed", { checksumAlgorithm: "crc32" });
+    const stored = await part({ key, uploadId }, 1, first);
+    const resumed = bucket.resumeMultipartUpload(key, uploadId);
+    await resumed.complete([stored, await resumed.uploadPart(2, last)]);
+    // The binding's part has no CRC, so the object has none.
+    const opened = await get(key);
+    expect(opened.object).not.toHaveProperty("s3Checksums");
+    expect(sameBytes(await readAll(opened), Buffer.concat([first, last]))).toBe(true);
+  });
+
+  it("lists uploads of a key by their age", async () => {
+    const { control } = store();
+    const ids: string[] = [];
+    for (const key of ["aged/b", "aged/a", "aged/b"]) {
+      await control.advance(1000);
+      ids.push((await create(key)).uploadId);
+    }
+    const { uploads } = await photos.call({ method: "listUploads", prefix: "aged/", limit: 10 });
+    const found = uploads.map(({ uploadId }) => uploadId);
+    expect(found).toEqual([ids[1], ids[0], ids[2]]);
+  });
+
+  it("has settings by name, which are removed by name", async () => {
+    const lifecycle = { text: "<rules>", abortRules: [] };
+    const settings = () => photos.call({ method: "getSettings" });
+    await photos.call({ method: "putSettings", cors: "[]", lifecycle });
+    expect(await settings()).toEqual({ cors: "[]", lifecycle });
+    await photos.call({ method: "putSettings", cors: null });
+    expect(await settings()).toEqual({ lifecycle });
+    await photos.call({ method: "putSettings", lifecycle: null });
+    expect(await settings()).toEqual({});
+  });
+
+  it("aborts uploads after the days of a rule: those in progress, and new ones", async () => {
+    const { bucket, control } = store();
+    const begun = await bucket.createMultipartUpload("tmp/begun");
+    await setRules([
+      { prefix: "tmp/", days: 2 },
+      { prefix: "", days: 30 },
+    ]);
+    const later = await bucket.createMultipartUpload("tmp/later");
+    const other = await bucket.createMultipartUpload("tmq");
+    await control.advance(2 * day - 60_000);
+    expect(await keysOfUploads("tm")).toEqual(["tmp/begun", "tmp/later", "tmq"]);
+    await control.advance(120_000);
+    expect(await keysOfUploads("tm")).toEqual(["tmq"]);
+    for (const upload of [begun, later]) {
+      await expect(upload.uploadPart(1, "part")).rejects.toThrow("(10024)");
+    }
+    await control.advance(5 * day);
+    await expect(other.uploadPart(1, "part")).rejects.toThrow("(10024)");
+    await control.resetClock();
+    // Uploads in progress have seven days again when the rule is removed.
+    await setRules([{ prefix: "", days: 1 }]);
+    const upload = await bucket.createMultipartUpload("key");
+    await setRules(null);
+    await control.advance(7 * day - 60_000);
+    await upload.uploadPart(1, "part");
+    await control.advance(120_000);
+    await expect(upload.uploadPart(1, "part")).rejects.toThrow("(10024)");
+  });
+
+  it("has the faults of a test: a lost answer, an error, a delay", async () => {
+    const { control } = store() as unknown as { control: FaultControl };
     const arm = (effect: FaultEffect) =>
       control.armFault(makeStoreFault({ method: "head", times: 1 }, effect));
     const request = { method: "head", key: "none" } as const;
-    const head = () => shared.photos.call(request);
+    const head = () => photos.call(request);
     await arm({ kind: "drop", afterBytes: null });
     await expect(head()).rejects.toThrow("Network connection lost.");
     await arm(failEffect(10001));
@@ -146,30 +184,58 @@ describe("a fault of a test", () => {
     expect(await head()).toBeNull();
     await control.disarmFaults();
   });
-});
 
-describe("Bucket.copy()", () => {
-  it.each([
-    ["a file", 3_000_000],
-    ["a small value", 10],
-  ])("copies %s to another bucket", async (_, size) => {
+  it.each([3_000_000, 10])("copies %i bytes to another bucket", async (size) => {
     const bytes = large.slice(0, size);
-    await shared.client.create("copies");
-    const copies = (await shared.client.find("copies")) as Bucket;
-    await put(shared.photos, "key", bytes);
+    await client.create("copies");
+    const copies = (await client.find("copies")) as Bucket;
+    await put("key", bytes);
     for (const algorithms of [[], ["sha256"]] as const) {
-      const opened = (await shared.photos.get({ key: "key" })) as FoundObject;
+      const opened = (await photos.get({ key: "key" })) as FoundObject;
       const content = await copies.copy(opened, algorithms);
       closeContent(opened);
-      expect(content.checksums).toEqual({
-        md5: hash("md5", bytes),
-        ...(algorithms.length > 0 && { sha256: hash("sha256", bytes) }),
-      });
+      expect(Object.keys(content.checksums)).toEqual(["md5", ...algorithms]);
       await copies.call({ method: "put", key: "copy", ...description, content });
-      expect(sameBytes((await get(copies, "copy")) as Uint8Array, bytes)).toBe(true);
+      expect(sameBytes((await readIn(copies, "copy")) as Uint8Array, bytes)).toBe(true);
     }
     await copies.call({ method: "delete", keys: ["copy"] });
-    await shared.client.delete("copies");
+    await client.delete("copies");
+  });
+});
+
+describe("a batch with an unexpected error", () => {
+  /** Two puts in one turn. The second carries more bytes than a client ever sends in a call. */
+  const breaking = `
+    const put = (BUCKET, key, size) =>
+      BUCKET["ledge:bucket"]("call", {
+        method: "put",
+        key,
+        content: { bytes: new Uint8Array(size), checksums: { md5: "0".repeat(32) } },
+        http: {},
+        custom: {},
+        storageClass: "Standard",
+      });
+    export default {
+      async fetch(request, { BUCKET }) {
+        const results = await Promise.allSettled([
+          put(BUCKET, new URL(request.url).pathname.slice(1), 1),
+          put(BUCKET, "large", 1024 * 1024),
+        ]);
+        return Response.json(results.map(({ reason }) => reason?.message));
+      },
+    };`;
+
+  it("changes neither the database nor the cache", async () => {
+    const { bucket, miniflare } = await startStore(temporaryFolder(), [worker(breaking)]);
+    await bucket.put("old", "value");
+    for (const key of ["old", "new"]) {
+      const response = await miniflare.dispatchFetch(`http://script/${key}`);
+      const message = "put: We encountered an internal error. Please try again. (10001)";
+      expect(await response.json()).toEqual([message, message]);
+    }
+    expect(await (await bucket.get("old"))?.text()).toBe("value");
+    expect(await bucket.head("new")).toBeNull();
+    expect((await bucket.list()).objects.map(({ key }) => key)).toEqual(["old"]);
   });
 });
 
@@ -224,7 +290,7 @@ describe("StoreClient", () => {
     const first = openClient(folder);
     await first.create("made");
     await first.create("made");
-    await put((await first.find("made")) as Bucket, "key", large);
+    await putIn((await first.find("made")) as Bucket, "key", large);
     await first.close();
     await owner.stop();
 
@@ -234,7 +300,7 @@ describe("StoreClient", () => {
     expect(listed.map(({ name }) => name)).toEqual(["made", "photos"]);
     expect(listed.every(({ created }) => Math.abs(created - Date.now()) < 600_000)).toBe(true);
     const made = (await second.find("made")) as Bucket;
-    expect(sameBytes((await get(made, "key")) as Uint8Array, large)).toBe(true);
+    expect(sameBytes((await readIn(made, "key")) as Uint8Array, large)).toBe(true);
   });
 
   it("deletes an empty bucket, whose files the next start removes", async () => {
@@ -243,7 +309,7 @@ describe("StoreClient", () => {
     const first = openClient(folder);
     await first.create("made");
     const made = (await first.find("made")) as Bucket;
-    await put(made, "key", large);
+    await putIn(made, "key", large);
     await expect(first.delete("made")).rejects.toThrow(new StoreError(10008));
     await made.call({ method: "delete", keys: ["key"] });
     const { uploadId } = await made.call({ method: "createUpload", key: "key", ...description });
@@ -254,7 +320,7 @@ describe("StoreClient", () => {
     expect(await first.find("made")).toBeNull();
     await expect(first.delete("made")).rejects.toThrow(new StoreError(10006));
     await expect(made.call({ method: "head", key: "key" })).rejects.toThrow(new StoreError(10006));
-    await expect(put(made, "key", large)).rejects.toThrow(new StoreError(10006));
+    await expect(putIn(made, "key", large)).rejects.toThrow(new StoreError(10006));
     expect((await first.list()).map(({ name }) => name)).toEqual(["photos"]);
     await owner.bucket.head("key");
     const before = databases(folder);
@@ -268,47 +334,47 @@ describe("StoreClient", () => {
     expect(existsSync(join(folder, "store", "blobs", "made"))).toBe(false);
     const second = openClient(folder);
     await second.create("made");
-    expect(await get((await second.find("made")) as Bucket, "key")).toBeNull();
+    expect(await readIn((await second.find("made")) as Bucket, "key")).toBeNull();
   });
 
   it("makes or deletes a bucket whose deletion was cut short", async () => {
     for (const [round, correct] of [
-      () => shared.client.create("cut"),
-      () => shared.client.delete("cut"),
+      () => client.create("cut"),
+      () => client.delete("cut"),
     ].entries()) {
-      await shared.client.create("cut");
-      const cut = (await shared.client.find("cut")) as Bucket;
+      await client.create("cut");
+      const cut = (await client.find("cut")) as Bucket;
       // What a process has done that is killed before it removes the folder.
       await cut.call({ method: "deleteBucket" });
-      await expect(put(cut, "key", large.slice(0, 10))).rejects.toThrow(new StoreError(10006));
+      await expect(putIn(cut, "key", large.slice(0, 10))).rejects.toThrow(new StoreError(10006));
       await correct();
-      expect((await shared.client.find("cut")) === null).toBe(round === 1);
+      expect((await client.find("cut")) === null).toBe(round === 1);
     }
-    await shared.client.create("cut");
-    await put((await shared.client.find("cut")) as Bucket, "key", large);
-    await ((await shared.client.find("cut")) as Bucket).call({
+    await client.create("cut");
+    await putIn((await client.find("cut")) as Bucket, "key", large);
+    await ((await client.find("cut")) as Bucket).call({
       method: "delete",
       keys: ["key"],
     });
-    await shared.client.delete("cut");
+    await client.delete("cut");
   });
 
   it("refuses names that are not valid, and the deletion of a configured bucket", async () => {
     for (const name of ["..", "a/b", "", "Upper", "a.b.c", "x"]) {
-      expect(await shared.client.find(name)).toBeNull();
-      await expect(shared.client.create(name)).rejects.toThrow(new StoreError(10005));
-      await expect(shared.client.delete(name)).rejects.toThrow(new StoreError(10006));
+      expect(await client.find(name)).toBeNull();
+      await expect(client.create(name)).rejects.toThrow(new StoreError(10005));
+      await expect(client.delete(name)).rejects.toThrow(new StoreError(10006));
     }
-    await expect(shared.client.delete("photos")).rejects.toThrow(
+    await expect(client.delete("photos")).rejects.toThrow(
       'The bucket "photos" is a bucket of the configuration. Remove the bucket from ledge.toml first.',
     );
   });
 
   it("stores an object or deletes the bucket, when both are requested at once", async () => {
-    const other = openClient(shared.store().folder);
+    const other = openClient(store().folder);
     for (let round = 0; round < 40; round++) {
-      await shared.client.create("raced");
-      const bucket = (await shared.client.find("raced")) as Bucket;
+      await client.create("raced");
+      const bucket = (await client.find("raced")) as Bucket;
       const content = await bucket.write(chunksOf(large.subarray(0, round % 2 ? 200_000 : 100)));
       const deleting = codeOf(other.delete("raced"));
       // Around the time that the deletion takes.
@@ -317,13 +383,13 @@ describe("StoreClient", () => {
       const [deleted, stored] = await Promise.all([deleting, storing]);
       expect(stored).toBe(deleted === 0 ? 10006 : 0);
       expect([0, 10008]).toContain(deleted);
-      expect((await shared.client.find("raced")) === null).toBe(deleted === 0);
-      await shared.client.create("raced");
-      const again = (await shared.client.find("raced")) as Bucket;
-      expect((await get(again, "key")) === null).toBe(deleted === 0);
+      expect((await client.find("raced")) === null).toBe(deleted === 0);
+      await client.create("raced");
+      const again = (await client.find("raced")) as Bucket;
+      expect((await readIn(again, "key")) === null).toBe(deleted === 0);
       await again.call({ method: "delete", keys: ["key"] });
     }
-    await shared.client.delete("raced");
+    await client.delete("raced");
     await vi.waitFor(() => expect(hasNoFiles()).toBe(true), waitOptions);
   });
 });

@@ -1,5 +1,5 @@
 /** A remote bucket in Node, for tests: on our own S3-compatible API, with a spool in memory. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { RunningS3 } from "../../../dist/index.js";
 import { createHttpTransport } from "../../../src/store/node/http-transport.ts";
 import type { Method } from "../../../src/store/core/errors.ts";
@@ -35,7 +35,7 @@ class MemorySpool implements Spool {
   write(bytes: Uint8Array): Content {
     const blob = `file-${this.files.size}`;
     this.files.set(blob, bytes);
-    return { blob, size: bytes.length, checksums: { md5: md5Of(bytes) } };
+    return { blob, size: bytes.length, checksums: { md5: hash("md5", bytes) } };
   }
 }
 
@@ -78,17 +78,8 @@ export function openRemote(
   return { bucket, spool, close: () => transport.close() };
 }
 
-export function bytesOf(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-export function contentOf(value: string | Uint8Array): Content {
-  const bytes = typeof value === "string" ? bytesOf(value) : value;
-  return { bytes, checksums: { md5: md5Of(bytes) } };
-}
-
-export function md5Of(bytes: Uint8Array): string {
-  return createHash("md5").update(bytes).digest("hex");
+export function contentOf(text: string): Content {
+  return { bytes: new TextEncoder().encode(text), checksums: { md5: hash("md5", text) } };
 }
 
 /** Executes an operation. A refusal rejects, with its code. */
