@@ -63,7 +63,6 @@ export function toInteger(value: unknown): number {
   return Number.isFinite(number) ? number + 0 : 0;
 }
 
-/** Options: an object, `null` or `undefined`. */
 export function toOptions(
   value: unknown,
   method: string,
@@ -84,7 +83,6 @@ export function isHeaders(value: unknown): value is Headers {
   return value instanceof Headers || Object.prototype.toString.call(value) === "[object Headers]";
 }
 
-/** A field that must be a string. */
 export function textField(
   options: Record<string, unknown>,
   struct: string,

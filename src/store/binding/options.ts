@@ -44,10 +44,10 @@ export function conditionalOption(options: Options, struct: string): Conditional
   const uploadedBefore = dateField(onlyIf, "Conditional", "uploadedBefore");
   const uploadedAfter = dateField(onlyIf, "Conditional", "uploadedAfter");
   return {
-    ...(etagMatches !== undefined && { etagMatches: [parseEtag(etagMatches)] }),
-    ...(etagDoesNotMatch !== undefined && { etagDoesNotMatch: [parseEtag(etagDoesNotMatch)] }),
-    ...(uploadedBefore !== undefined && { uploadedBefore }),
-    ...(uploadedAfter !== undefined && { uploadedAfter }),
+    etagMatches: etagMatches === undefined ? undefined : [parseEtag(etagMatches)],
+    etagDoesNotMatch: etagDoesNotMatch === undefined ? undefined : [parseEtag(etagDoesNotMatch)],
+    uploadedBefore,
+    uploadedAfter,
     secondsGranularity: Boolean(onlyIf["secondsGranularity"]),
   };
 }
@@ -55,15 +55,12 @@ export function conditionalOption(options: Options, struct: string): Conditional
 function conditionalFromHeaders(headers: Headers): Conditional {
   const ifMatch = headers.get("if-match");
   const ifNoneMatch = headers.get("if-none-match");
-  const uploadedBefore = dateHeader(headers, "if-unmodified-since");
-  const uploadedAfter = dateHeader(headers, "if-modified-since");
   return {
-    ...(ifMatch !== null && { etagMatches: parseEtagHeader("if-match", ifMatch) }),
-    ...(ifNoneMatch !== null && {
-      etagDoesNotMatch: parseEtagHeader("if-none-match", ifNoneMatch),
-    }),
-    ...(uploadedBefore !== undefined && { uploadedBefore }),
-    ...(uploadedAfter !== undefined && { uploadedAfter }),
+    etagMatches: ifMatch === null ? undefined : parseEtagHeader("if-match", ifMatch),
+    etagDoesNotMatch:
+      ifNoneMatch === null ? undefined : parseEtagHeader("if-none-match", ifNoneMatch),
+    uploadedBefore: dateHeader(headers, "if-unmodified-since"),
+    uploadedAfter: dateHeader(headers, "if-modified-since"),
     secondsGranularity: true,
   };
 }
@@ -179,7 +176,6 @@ function keyBytes(key: unknown): Uint8Array {
   return decodeHex(text) ?? new Uint8Array();
 }
 
-/** The options that put and createMultipartUpload share. */
 export function descriptionOptions(
   options: Options,
   struct: string,
@@ -193,8 +189,6 @@ export function descriptionOptions(
     ...key,
   };
 }
-
-/** Values to store, of every type that put and uploadPart take. */
 
 /** The types of a value, in the platform's error messages. */
 export const valueTypes = "ReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";

@@ -25,7 +25,6 @@ interface InnerBindings {
   readonly sessionToken?: string | null;
   /** Where the bucket is, and what its service honours. */
   readonly remote: RemotePlace & { readonly features: RemoteFeatures };
-  /** A service that reaches the network. */
   readonly network: Fetcher;
   /** A folder in which streams wait until they are sent. */
   readonly spool: Fetcher;

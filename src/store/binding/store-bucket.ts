@@ -82,15 +82,8 @@ export class StoreBucket implements types.StoreBucket {
       const onlyIf = conditionalOption(fields, "GetOptions");
       const range = rangeOption(fields);
       const { ssecKeyMd5 } = customerKeyOption(fields);
-      return this.#get(
-        {
-          key: name,
-          ...(onlyIf !== undefined && { onlyIf }),
-          ...(range !== undefined && { range }),
-        },
-        ssecKeyMd5,
-        httpMetadataOption(fields, "GetOptions"),
-      );
+      const overrides = httpMetadataOption(fields, "GetOptions");
+      return this.#get({ key: name, onlyIf, range }, ssecKeyMd5, overrides);
     });
   }
 
@@ -115,15 +108,6 @@ export class StoreBucket implements types.StoreBucket {
       requireArguments(given, method, ["string", valueTypes]);
       const name = toText(key);
       try {
-        if (options === undefined) {
-          const { storageClass } = this.#settings;
-          const plain = { http: {}, custom: {}, storageClass };
-          return this.#store({
-            key: name,
-            value: toValue(value ?? "", method, this.#settings),
-            ...plain,
-          });
-        }
         // The platform checks the options before the value.
         const fields = toOptions(options, method, 3, "PutOptions");
         const onlyIf = conditionalOption(fields, "PutOptions");
@@ -132,8 +116,8 @@ export class StoreBucket implements types.StoreBucket {
         return this.#store({
           key: name,
           value: toValue(value ?? "", method, this.#settings),
-          ...(onlyIf !== undefined && { onlyIf }),
-          ...(checksum !== undefined && { checksum }),
+          onlyIf,
+          checksum,
           ...description,
         });
       } catch (error) {
@@ -213,15 +197,15 @@ export class StoreBucket implements types.StoreBucket {
   #listRequest(options: Record<string, unknown>): ListRequest {
     const { limit } = options;
     const startAfter = textField(options, "ListOptions", "startAfter");
-    const cursor = textField(options, "ListOptions", "cursor");
+    // An empty cursor is the start, as a script may have it before its first page.
+    const cursor = textField(options, "ListOptions", "cursor") || undefined;
     const include = includeOption(options);
     const all = !this.#settings.honorInclude;
     return {
       prefix: textField(options, "ListOptions", "prefix") ?? "",
       delimiter: textField(options, "ListOptions", "delimiter") ?? "",
-      ...(startAfter !== undefined && { startAfter }),
-      // An empty cursor is the start, as a script may have it before its first page.
-      ...(cursor !== undefined && cursor !== "" && { cursor }),
+      startAfter,
+      cursor,
       limit: limit === undefined ? listLimitMax : toInteger(limit),
       includeHttp: all || include.has("httpMetadata"),
       includeCustom: all || include.has("customMetadata"),

@@ -27,7 +27,6 @@ import type { RefusedWrites } from "./bucket.ts";
 import { isNew } from "./schema.ts";
 
 export interface DiskBindings {
-  /** The folder of the databases. */
   readonly databases: Fetcher;
   readonly place: {
     /** The path of the store's folder, for messages. */
@@ -43,12 +42,10 @@ function storeSpace({ databases, place }: DiskBindings): DiskSpace {
   return spaceOfIsolate({ disk: databases, ...place });
 }
 
-/** The address of a bucket's database at the disk service. */
 export function databaseUrl({ place }: DiskBindings, id: DurableObjectId): string {
   return `http://databases/${place.namespace}/${id.toString()}.sqlite`;
 }
 
-/** The file of a bucket's database. */
 export function databasePath({ place }: DiskBindings, id: DurableObjectId): string {
   return `${place.folder}/databases/${place.namespace}/${id.toString()}.sqlite`;
 }
@@ -67,7 +64,6 @@ export class BucketDisk {
   readonly #name: string;
   readonly #path: string;
   readonly #databases: Fetcher;
-  /** The file of the bucket's database. */
   readonly #url: string;
   readonly #space: DiskSpace;
   readonly #file: DatabaseFile;
@@ -97,7 +93,6 @@ export class BucketDisk {
     return removedText === null ? null : problemOf(removedText);
   }
 
-  /** Opens the database. Returns why this is not possible, or `null`. */
   openingProblem(open: () => void): DiskProblem | null {
     // To create the tables is a write.
     if (this.#space.isFull && isNew(this.#ctx.storage.sql)) return this.#space.fullProblem;
@@ -185,7 +180,6 @@ export class BucketDisk {
   }
 }
 
-/** The outcome of an operation that is not executed. */
 export function refuse({ method }: Operation, problem: DiskProblem): Outcome {
   return method === "checkDisk" ? { ok: true, value: { problem } } : refusedOutcome(problem);
 }
@@ -206,7 +200,6 @@ interface StoreDiskEnv extends DiskBindings {
  * reserve, and then the bucket opens. If the disk is in order, the database is damaged.
  */
 export class StoreDisk extends WorkerEntrypoint<StoreDiskEnv> {
-  /** Answers what to tell callers, or `null`. */
   override async fetch(request: Request): Promise<Response> {
     const { bucketName, bytes } = await request.json<DiskQuestion>();
     const space = storeSpace(this.env);

@@ -30,7 +30,6 @@ import { GarbageCollector } from "./garbage-collector.ts";
 import { randomHex } from "../../base/random-hex.ts";
 
 interface BucketEnv extends DiskBindings {
-  /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`state/runs.ts`). */
   readonly runs: Fetcher;
@@ -57,13 +56,11 @@ export class BucketObject extends BucketService<BucketEnv> {
   readonly #collector: GarbageCollector;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
-  /** The upload deadline for which the alarm is set. */
   #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
   /** The steps of an expiry that is in progress. */
   #expiry: Promise<void> | undefined;
-  /** Whether a check for an empty bucket is scheduled. */
   #reclaiming = false;
 
   constructor(ctx: DurableObjectState, env: BucketEnv) {
@@ -159,19 +156,19 @@ export class BucketObject extends BucketService<BucketEnv> {
     const reads = refused?.areAll ?? areReads(operations);
     if (reads && refused === undefined && this.#isQuiet()) return this.#bucket.read(operations);
     if (!reads) this.#enterLayer();
-    const deadline = this.#bucket.nextDeadline();
+    const deadline = this.#bucket.uploads.nextDeadline();
     const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // On a full disk a read writes nothing.
     const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
     // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
-    if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
-      if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
+    if (!this.#disk.isFull && (!reads || this.#bucket.uploads.nextDeadline() !== deadline)) {
+      if (!this.#usedSinceAlarm || this.#bucket.uploads.nextDeadline() !== this.#alarmDeadline) {
         this.#usedSinceAlarm = true;
         this.#setAlarm();
       }
     }
     this.#swept ??= this.#startSweep();
-    const isLarge = this.#bucket.bytesWritten > emptyBytesMax;
+    const isLarge = this.#bucket.contents.bytesWritten > emptyBytesMax;
     if (isLarge && operations.some(({ method }) => method === "delete")) this.#startReclaim();
     // Most calls release no file, and return without a promise.
     const isConfirmed = this.#disk.confirmAtOnce(reads);
@@ -205,7 +202,7 @@ export class BucketObject extends BucketService<BucketEnv> {
   /** Answers a client whose batch has failed, and removes the files of the batch. */
   async #explainFailure({ bytes, blobs }: Request<"checkDisk">): Promise<Outcome[]> {
     const problem = await this.#disk.findProblem(bytes);
-    if (problem !== null) await this.#remove(this.#bucket.unreferenced(blobs));
+    if (problem !== null) await this.#remove(this.#bucket.contents.unreferenced(blobs));
     return [{ ok: true, value: { problem } }];
   }
 
@@ -253,7 +250,6 @@ export class BucketObject extends BucketService<BucketEnv> {
     return answers;
   }
 
-  /** Whether a batch of reads leaves no other work. */
   #isQuiet(): boolean {
     return this.#swept !== undefined && !this.#isExpiryDue() && this.#disk.confirmAtOnce(true);
   }
@@ -265,7 +261,6 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#journal.enter(storeTestSession.layer, storeTestSession.run);
   }
 
-  /** Undoes the writes of a layer and of the layers above it. */
   async leaveLayer(layer: number): Promise<void> {
     const added = this.#journal.added("blobs", layer);
     this.#journal.leave(layer, storeTestSession.run);
@@ -370,12 +365,12 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   #isExpiryDue(): boolean {
-    const deadline = this.#bucket.nextDeadline();
+    const deadline = this.#bucket.uploads.nextDeadline();
     return deadline !== null && deadline <= storeClock.now();
   }
 
   #setAlarm(): void {
-    const deadline = this.#bucket.nextDeadline();
+    const deadline = this.#bucket.uploads.nextDeadline();
     this.#alarmDeadline = deadline;
     const time = Math.min(
       deadline === null ? Infinity : storeClock.machineTime(deadline),

@@ -37,10 +37,10 @@ export class Bucket {
   /** Names the database in the folder of the files. */
   readonly databaseId: string;
   readonly #platform: BucketPlatform;
-  readonly #contents: ContentTable;
+  readonly contents: ContentTable;
   readonly #objects: Objects;
-  readonly #uploads: MultipartUploads;
-  readonly #requests: RequestOutcomes;
+  readonly uploads: MultipartUploads;
+  readonly requests: RequestOutcomes;
   readonly #settings: SettingsTable;
   readonly releasedFiles: ReleasedFiles;
 
@@ -49,11 +49,11 @@ export class Bucket {
     this.databaseId = openTables(storage, bucketName);
     this.#platform = platform;
     this.releasedFiles = new ReleasedFiles(storage.sql, runId);
-    this.#contents = new ContentTable(storage.sql, this.releasedFiles);
-    this.#objects = new Objects(storage, this.#contents);
+    this.contents = new ContentTable(storage.sql, this.releasedFiles);
+    this.#objects = new Objects(storage, this.contents);
     this.#settings = new SettingsTable(storage.sql);
-    this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects, this.#settings);
-    this.#requests = new RequestOutcomes(storage.sql);
+    this.uploads = new MultipartUploads(platform, this.contents, this.#objects, this.#settings);
+    this.requests = new RequestOutcomes(storage.sql);
   }
 
   /**
@@ -72,7 +72,7 @@ export class Bucket {
     const hasWrites = requestId !== undefined && refused?.areAll !== true && !areReads(operations);
     const id = hasWrites ? requestId : undefined;
     try {
-      const known = id === undefined ? null : this.#requests.find(id);
+      const known = id === undefined ? null : this.requests.find(id);
       const first = known === null ? null : (JSON.parse(known) as (Outcome | null)[]);
       const attempt = (): Outcome[] => this.#attemptAll(operations, id, first, refused);
       // Reads need no transaction, and the order of its writes makes a put safe (`objects.ts`).
@@ -95,7 +95,6 @@ export class Bucket {
     }
   }
 
-  /** `execute`, for operations of which none writes. */
   read(operations: readonly Operation[]): Outcome[] {
     return operations.map((operation) => this.#attempt(operation));
   }
@@ -115,7 +114,7 @@ export class Bucket {
       const ofWrites = outcomes.map((outcome, index) =>
         isRead(operations[index] as Operation) ? null : outcome,
       );
-      this.#requests.add(requestId, JSON.stringify(ofWrites));
+      this.requests.add(requestId, JSON.stringify(ofWrites));
     }
     return outcomes;
   }
@@ -127,7 +126,7 @@ export class Bucket {
   unusedBlobs(operations: readonly Operation[]): string[] {
     const names = operations.flatMap(blobsOf);
     try {
-      return names.length === 0 ? [] : this.#contents.unreferenced(names);
+      return names.length === 0 ? [] : this.contents.unreferenced(names);
     } catch {
       // The database does not answer, so the files stay: a row may name them.
       return [];
@@ -168,7 +167,7 @@ export class Bucket {
    */
   expireUploads(): string[] {
     try {
-      this.#platform.storage.transactionSync(() => this.#uploads.expire());
+      this.#platform.storage.transactionSync(() => this.uploads.expire());
     } catch (error) {
       this.reread();
       throw error;
@@ -180,36 +179,12 @@ export class Bucket {
   reread(): void {
     this.#objects.rollBack();
     this.#settings.forget();
-    this.#uploads.forgetDeadline();
-  }
-
-  /** The time, by the store's clock, at which `expireUploads` next has an upload to expire. */
-  nextDeadline(): number | null {
-    return this.#uploads.nextDeadline();
-  }
-
-  /** About how many bytes were written since the database was new; `Infinity` if not known. */
-  get bytesWritten(): number {
-    return this.#contents.bytesWritten;
+    this.uploads.forgetDeadline();
   }
 
   /** Whether a new database would hold the same, except for the requests. */
   isEmpty(): boolean {
     return isEmpty(this.#platform.storage.sql);
-  }
-
-  /** Whether a row names a file. */
-  namesFiles(): boolean {
-    return this.#contents.namesFiles();
-  }
-
-  get requests(): RequestOutcomes {
-    return this.#requests;
-  }
-
-  /** Those of the files to which no row refers. */
-  unreferenced(fileNames: readonly string[]): string[] {
-    return this.#contents.unreferenced(fileNames);
   }
 
   #perform(operation: Operation): Result<Method> {
@@ -226,30 +201,30 @@ export class Bucket {
         validateLimit(operation.limit);
         return listObjects(this.#platform.storage.sql, operation);
       case "createUpload":
-        return this.#uploads.create(operation);
+        return this.uploads.create(operation);
       case "uploadPart":
-        return this.#uploads.uploadPart(operation);
+        return this.uploads.uploadPart(operation);
       case "completeUpload":
-        return this.#uploads.complete(operation);
+        return this.uploads.complete(operation);
       case "abortUpload":
-        return this.#uploads.abort(operation);
+        return this.uploads.abort(operation);
       case "listUploads":
         validateLimit(operation.limit);
-        return this.#uploads.list(operation);
+        return this.uploads.list(operation);
       case "listParts":
         validateLimit(operation.limit);
-        return this.#uploads.listParts(operation);
+        return this.uploads.listParts(operation);
       case "getSettings":
         return this.#settings.settings();
       case "putSettings":
         this.#settings.put(operation);
-        if (operation.lifecycle !== undefined) this.#uploads.followRules();
+        if (operation.lifecycle !== undefined) this.uploads.followRules();
         return null;
       case "createBucket":
         this.#settings.unmarkDeleted();
         return null;
       case "deleteBucket":
-        if (hasObjects(this.#platform.storage.sql) || this.#uploads.countInProgress() > 0) {
+        if (hasObjects(this.#platform.storage.sql) || this.uploads.countInProgress() > 0) {
           throw new StoreError(10008);
         }
         this.#settings.markDeleted();
@@ -257,7 +232,7 @@ export class Bucket {
       case "stats":
         return {
           ...countObjects(this.#platform.storage.sql, operation),
-          uploads: this.#uploads.countInProgress(),
+          uploads: this.uploads.countInProgress(),
         };
       case "checkDisk":
         // `bucket-object.ts` answers this operation: a bucket knows its tables only.
@@ -300,12 +275,12 @@ export class Bucket {
     const { key, content, onlyIf, checksum, http, custom, storageClass, ssecKeyMd5 } = request;
     validateKey(key);
     validateMetadata(http, custom);
-    const checked = checkContent(content, checksum);
+    const size = checkContent(content, checksum);
     if (onlyIf !== undefined) {
       const text = this.#objects.text(key);
       if (!conditionHolds(onlyIf, text === null ? null : decodeObject(key, text))) return null;
     }
-    const { size, checksums } = checked;
+    const { checksums } = content;
     const { randomHex, now } = this.#platform;
     const record: NewObject = {
       key,
@@ -319,7 +294,7 @@ export class Bucket {
       custom,
       ssecKeyMd5,
     };
-    return this.#objects.put(record, checked);
+    return this.#objects.put(record, content);
   }
 
   #delete({ keys, onlyIf }: Request<"delete">): Result<"delete"> {
@@ -330,7 +305,6 @@ export class Bucket {
     return null;
   }
 
-  /** @throws StoreError 10031 for an object for which the condition does not hold */
   #requireCondition(key: string, condition: Conditional): void {
     const text = this.#objects.text(key);
     if (text === null || conditionHolds(condition, decodeObject(key, text))) return;

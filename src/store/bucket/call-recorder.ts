@@ -10,7 +10,6 @@ import { describeCall, type Call } from "../core/fault.ts";
 import type { BucketService } from "./bucket-service.ts";
 import type { FollowedCall, FollowedCalls } from "../client/message.ts";
 
-/** The process that makes a call, and the bucket that it calls. */
 interface Caller {
   readonly client: string;
   readonly bucketName: string;
@@ -36,7 +35,6 @@ class CallRecorder {
     return { run, last, calls };
   }
 
-  /** @param text of an error */
   add(client: string, call: Call, started: number, text: string | null): void {
     const now = Date.now();
     if (now - this.#askedAt > silenceMilliseconds) {

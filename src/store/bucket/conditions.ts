@@ -23,7 +23,6 @@ const arrivalStepMilliseconds = 5;
 /** Connecting takes 20 milliseconds, and longer on a busy machine. */
 const arrivalMillisecondsMax = 3_000;
 
-/** The conditions of one connection. */
 interface Held {
   faults: readonly ArmedFault[];
   latencyMilliseconds: number;
@@ -37,7 +36,6 @@ const usual: RequestedConditions = {
 };
 
 class HeldConditions {
-  /** Whether calls may fail or take longer. */
   affectsCalls = false;
   readonly #held = new Set<Held>();
   #latencyMilliseconds = 0;

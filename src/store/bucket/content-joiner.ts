@@ -87,7 +87,6 @@ let handlesMax = partNumberMax;
 /** Of all readers in this runtime. */
 let handlesOpen = 0;
 
-/** How many files are opened at the same time. */
 const parallelOpens = 64;
 
 class OpenedSlices {
@@ -101,7 +100,6 @@ class OpenedSlices {
     this.#slices = slices;
   }
 
-  /** The number of bytes of all slices. */
   get length(): number {
     return this.#slices.reduce((sum, slice) => sum + sliceLength(slice), 0);
   }
@@ -157,7 +155,6 @@ class OpenedSlices {
     }
   }
 
-  /** Closes the files that have not been read. */
   async close(): Promise<void> {
     const indexes = Array.from(this.#opened.keys());
     await Promise.allSettled(indexes.map(async (index) => this.#take(index)?.cancel()));

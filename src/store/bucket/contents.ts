@@ -1,8 +1,8 @@
 /** The content of objects and parts: rows for small values, names of files for large ones. */
-import { type CheckedContent, type Segment, type SegmentSlice, isOfRun } from "../core/content.ts";
+import { contentSize, isOfRun, type Segment, type SegmentSlice } from "../core/content.ts";
 import { md5 as md5Of } from "../core/hash.ts";
 import { StoreError } from "../core/errors.ts";
-import type { ContentSlice } from "../core/operations.ts";
+import type { Content, ContentSlice } from "../core/operations.ts";
 import { firstRow, onlyRow } from "./schema.ts";
 
 export class ContentTable {
@@ -21,7 +21,6 @@ export class ContentTable {
     this.bytesWritten = lastId === null ? 0 : Infinity;
   }
 
-  /** Inserts a body and returns its id. */
   addBody(bytes: Uint8Array): number {
     const id = ++this.#lastId;
     this.bytesWritten += bytes.length;
@@ -29,24 +28,17 @@ export class ContentTable {
     return id;
   }
 
-  /** Overwrites a body. */
   replaceBody(id: number, bytes: Uint8Array): void {
     this.bytesWritten += bytes.length;
     this.#sql.exec("UPDATE bodies SET bytes = ? WHERE id = ?", bytes, id);
   }
 
-  addBlob(name: string): void {
-    this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", name);
-  }
-
-  /** Stores content as one segment. */
-  add({ content, size, checksums }: CheckedContent): Segment {
-    const md5 = checksums.md5 as string;
-    if ("blob" in content) {
-      this.addBlob(content.blob);
-      return { size, place: content.blob, md5 };
-    }
-    return { size, place: this.addBody(content.bytes), md5 };
+  add(content: Content): Segment {
+    const md5 = content.checksums.md5 as string;
+    const size = contentSize(content);
+    if ("bytes" in content) return { size, place: this.addBody(content.bytes), md5 };
+    this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", content.blob);
+    return { size, place: content.blob, md5 };
   }
 
   /** Deletes content. Returns the files to remove. */
@@ -102,7 +94,6 @@ export class ContentTable {
   }
 }
 
-/** @throws StoreError 10001 for content that has another MD5 */
 export function verifyBody(key: string, bytes: ArrayBuffer, expected: string): void {
   const actual = md5Of(new Uint8Array(bytes));
   if (actual === expected) return;
@@ -110,7 +101,6 @@ export function verifyBody(key: string, bytes: ArrayBuffer, expected: string): v
   throw damagedObject(key, problem);
 }
 
-/** The error of an object that cannot be read from the database. */
 export function damagedObject(key: string, problem: string): StoreError {
   return new StoreError(
     10001,
@@ -157,12 +147,10 @@ export class ReleasedFiles {
     return Array.from(rows, ([name]) => name);
   }
 
-  /** Called when files are gone. */
   confirmRemoved(fileNames: readonly string[]): void {
     this.#removed.push(...this.#foreign(fileNames));
   }
 
-  /** Deletes the rows of the files that are gone. */
   forgetRemoved(): void {
     if (this.#removed.length === 0) return;
     this.#sql.exec(

@@ -42,7 +42,6 @@ import { storeClock } from "./test-session.ts";
 interface EndpointEnv
   extends Pick<BucketAccess, "blobs" | "joiner" | "disk" | "runId">, DiskBindings {
   readonly buckets: DurableObjectNamespace<BucketObject>;
-  /** The buckets that the scripts of the runtime are bound to. */
   readonly bucketNames: readonly string[];
 }
 

@@ -23,7 +23,6 @@ interface CollectedBucket {
   readonly bucketName: string;
   readonly bucket: () => Bucket;
   readonly blobs: BlobDirectory;
-  /** The folder of the run records. */
   readonly runs: Fetcher;
   readonly removeFiles: (names: readonly string[]) => Promise<void>;
   /** The file of the database, and the folder of the files, for messages. */
@@ -33,7 +32,6 @@ interface CollectedBucket {
 
 export class GarbageCollector {
   readonly #collected: CollectedBucket;
-  /** Whether the folder has the mark of the database. */
   isMarked = false;
   #marking: Promise<void> | undefined;
 
@@ -66,7 +64,6 @@ export class GarbageCollector {
     await blobs.remove(databaseMark(bucket().databaseId));
   }
 
-  /** Returns the number of files that were removed. */
   async collect(): Promise<number> {
     const { blobs, runs, bucket } = this.#collected;
     const released = new Set(bucket().releasedFiles.names());
@@ -77,7 +74,7 @@ export class GarbageCollector {
     if (activeRuns.length === 0) return 0;
     const ownMark = databaseMark(bucket().databaseId);
     if (files.includes(ownMark)) this.isMarked = true;
-    else if (!this.isMarked && bucket().namesFiles()) await this.mark();
+    else if (!this.isMarked && bucket().contents.namesFiles()) await this.mark();
     const abandoned = files.filter(
       (fileName) => isAbandoned(fileName, activeRuns) || released.has(fileName),
     );
@@ -119,7 +116,7 @@ export class GarbageCollector {
   /** Those of the files to which no row refers, in chunks. */
   *#unreferenced(files: readonly string[]): Generator<string[]> {
     for (let start = 0; start < files.length; start += sweepChunk) {
-      yield this.#collected.bucket().unreferenced(files.slice(start, start + sweepChunk));
+      yield this.#collected.bucket().contents.unreferenced(files.slice(start, start + sweepChunk));
     }
   }
 }

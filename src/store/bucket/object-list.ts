@@ -5,20 +5,20 @@
  * it. A page that needs a look at each row (a delimiter, a limit of bytes) is read row by row.
  */
 import { listLimitMax, listPageBytesMax } from "../core/limits.ts";
+import { prefixEnd } from "../core/key.ts";
 import {
   decodeCursor,
+  encodeCursor,
+  firstBound,
   listPage,
-  listRun,
   type Bound,
   type ListedRow,
-  type ListedRun,
   type ListQuery,
 } from "../core/list-page.ts";
 import { includedMetadata, itemText, type Include } from "../core/object.ts";
 import type { Request, Result } from "../core/operations.ts";
 import { firstRow, onlyRow } from "./schema.ts";
 
-/** A row of a listing, as text (`core/object.ts`). */
 interface RowText extends ListedRow {
   readonly json: string;
 }
@@ -39,39 +39,42 @@ export function listObjects(sql: SqlStorage, request: Request<"list">): Result<"
     after: cursor === undefined ? undefined : decodeCursor(cursor),
     weightMax: includeHttp || includeCustom ? listPageBytesMax : Infinity,
   };
+  const run = query.delimiter === "" ? readRun(sql, query, include) : null;
+  if (run !== null) return run;
   const scan = (bounds: Bounds, rowsExpected: number) =>
     scanRows(sql, bounds, include, rowsExpected);
-  const run = listRun(query, (bounds, limit) => readRun(sql, bounds, include, limit), scan);
-  if (run !== null) {
-    const { json, ...rest } = run;
-    return { objectsJson: `[${json}]`, prefixes: [], ...rest };
-  }
   const { rows, ...rest } = listPage(query, scan);
   return { objectsJson: `[${rows.map((row) => row.json).join(",")}]`, ...rest };
 }
 
 /**
- * Up to `limit` rows in key order, concatenated by SQLite. `null` when the text is longer than the
- * longest value of SQLite.
+ * A page without a delimiter, concatenated by SQLite. `null` when the page is too heavy, or its text
+ * is longer than the longest value of SQLite: then the page needs a look at each row.
  */
-function readRun(
-  sql: SqlStorage,
-  { from, end }: Bounds,
-  include: Include,
-  limit: number,
-): ListedRun | null {
+function readRun(sql: SqlStorage, query: ListQuery, include: Include): Result<"list"> | null {
+  const from = firstBound(query);
+  if (from === null) return null;
+  const end = prefixEnd(query.prefix);
   // The caller leaves out the half of the metadata that is not included.
   const metadata = include.http || include.custom ? "coalesce(metadata, 'null')" : "'null'";
   const item = `'[' || json_quote(key) || ',' || fields || ',' || ${metadata} || ']'`;
-  const query =
+  const statement =
     `SELECT coalesce(group_concat(t, '${separator}'), '') AS j, count(*) AS n ` +
     `FROM (SELECT ${item} AS t ${inBounds(from, end)})`;
   try {
-    const [json, count] = onlyRow<[string, number]>(
-      sql.exec(query, ...boundValues(from, end), limit),
+    // One row more than the page has tells whether another page follows.
+    const [text, count] = onlyRow<[string, number]>(
+      sql.exec(statement, ...boundValues(from, end), query.limit + 1),
     );
-    const weight = json.length - separator.length * Math.max(count - 1, 0);
-    return { json, count, lastKey: lastKey(json), weight };
+    const hasNext = count > query.limit;
+    const json = hasNext ? text.slice(0, text.lastIndexOf(separator)) : text;
+    const separators = Math.max(Math.min(count, query.limit) - 1, 0);
+    if (json.length - separator.length * separators > query.weightMax) return null;
+    const page = { objectsJson: `[${json}]`, prefixes: [] };
+    if (!hasNext) return page;
+    // The key of the last item, which is cheaper than an aggregate of SQLite.
+    const [key] = JSON.parse(json.slice(json.lastIndexOf("\n") + 1)) as [string];
+    return { ...page, cursor: encodeCursor({ kind: "key", text: key }) };
   } catch (error) {
     if (error instanceof Error && error.message.includes("too big")) return null;
     throw error;
@@ -80,13 +83,6 @@ function readRun(
 
 /** JSON allows a newline between two items, and a text inside of JSON has none. */
 const separator = ",\n";
-
-/** The key of the last item, which is cheaper than an aggregate of SQLite. */
-function lastKey(json: string): string | null {
-  if (json === "") return null;
-  const [key] = JSON.parse(json.slice(json.lastIndexOf("\n") + 1)) as [string];
-  return key;
-}
 
 /**
  * Rows in key order, read as the caller iterates.

@@ -21,13 +21,12 @@ import {
   fitBodyToPage,
   segmentRange,
   sliceSegments,
-  type CheckedContent,
   type Segment,
 } from "../core/content.ts";
 import { StoreError } from "../core/errors.ts";
 import { GenerationalCache } from "../core/generational-cache.ts";
 import { encodeFields, encodeMetadata, joinEncoded, type NewObject } from "../core/object.ts";
-import type { ContentSlice, EncodedObject, ObjectRecord } from "../core/operations.ts";
+import type { Content, ContentSlice, EncodedObject, ObjectRecord } from "../core/operations.ts";
 import { bodyMissing, damagedObject, verifyBody, type ContentTable } from "./contents.ts";
 import { firstRow } from "./schema.ts";
 
@@ -37,11 +36,8 @@ const generationBytesMax = 8 * 1024 * 1024;
 /** The parts of the runtime that a bucket uses: its database, the clock, and randomness. */
 export interface BucketPlatform {
   readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
-  /** Milliseconds since the epoch, by the store's clock. */
   readonly now: () => number;
-  /** Random bytes in hexadecimal. */
   readonly randomHex: (bytes: number) => string;
-  /** Of this runtime. */
   readonly runId: string;
   /** For messages. */
   readonly bucketName: string;
@@ -116,10 +112,8 @@ export class Objects {
     return found;
   }
 
-  /** Stores an object, in place of an object with the same key. */
-  put(record: NewObject, checked: CheckedContent): EncodedObject {
-    const { content } = checked;
-    if (!("bytes" in content)) return this.putSegments(record, [this.#contents.add(checked)]);
+  put(record: NewObject, content: Content): EncodedObject {
+    if (!("bytes" in content)) return this.putSegments(record, [this.#contents.add(content)]);
     const { bytes } = content;
     const bodyLength = fitBodyToPage(bytes.length);
     const body = bytes.subarray(0, bodyLength);
@@ -180,7 +174,6 @@ export class Objects {
     return text;
   }
 
-  /** Overwrites the object with the same key. */
   #update(columns: readonly (string | number | Uint8Array | null)[]): void {
     this.#sql.exec(
       "UPDATE objects SET fields = ?, metadata = ?, body = ?, tail = ?, segments = ? WHERE key = ?",

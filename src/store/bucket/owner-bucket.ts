@@ -12,7 +12,6 @@ import { repeatUntilAnswered } from "../../state/repeat.ts";
 import { asksForDisk, refusedOutcome, type Operation, type Outcome } from "../core/operations.ts";
 
 interface OwnerBucketEnv {
-  /** The endpoint of the owner. */
   readonly owner: Fetcher;
 }
 
@@ -71,7 +70,6 @@ export class OwnerBucket extends BucketService<OwnerBucketEnv> {
   }
 }
 
-/** The owner has answered, and cannot execute the request. */
 const refusedStatus = 422;
 
 class RefusedError extends Error {

@@ -89,7 +89,6 @@ export function openTables(
   return onlyRow<[string]>(sql.exec("SELECT database_id FROM format"))[0];
 }
 
-/** Whether the database has no tables yet. */
 export function isNew(sql: SqlStorage): boolean {
   return !hasTable(sql, "objects");
 }
@@ -154,8 +153,8 @@ export class SettingsTable {
   }
 
   settings(): StoredSettings {
-    const { cors, lifecycle } = this.#read();
-    return { ...(cors !== undefined && { cors }), ...(lifecycle !== undefined && { lifecycle }) };
+    const { deleted: _, ...settings } = this.#read();
+    return settings;
   }
 
   put({ cors, lifecycle }: Omit<Request<"putSettings">, "method">): void {

@@ -20,7 +20,7 @@ import { ContentWriter } from "../client/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import { listLimitMax } from "../core/limits.ts";
 import { decodeObject, decodeObjects } from "../core/object.ts";
-import type { ContentSlice, Operation, Outcome, Result } from "../core/operations.ts";
+import type { ContentSlice, ObjectRecord, Operation, Outcome, Result } from "../core/operations.ts";
 
 interface ControlEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
@@ -29,12 +29,10 @@ interface ControlEnv {
   readonly project?: Fetcher;
   readonly contentTypes?: ContentTypes;
   readonly runId: string;
-  /** The buckets that the scripts of the runtime are bound to */
   readonly bucketNames: readonly string[];
 }
 
 export class StoreControl extends WorkerEntrypoint<ControlEnv> {
-  /** The store's time, in milliseconds since the epoch. */
   now(): number {
     return storeClock.now();
   }
@@ -48,7 +46,6 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     await this.#housekeep();
   }
 
-  /** Sets the clock to the machine's time. */
   async resetClock(): Promise<void> {
     storeClock.offsetMilliseconds = 0;
     await this.#housekeep();
@@ -84,17 +81,14 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     storeTestSession.disarm();
   }
 
-  /** The faults that were injected in the open layer. */
   injectedFaults(): readonly InjectedFault[] {
     return storeTestSession.injectedFaults;
   }
 
-  /** The faults in force that have hit no call. */
   unusedFaults(): readonly UnusedFault[] {
     return storeTestSession.unusedFaults;
   }
 
-  /** Records calls from now on. */
   watchCalls(): void {
     storeTestSession.recordCalls();
   }
@@ -109,9 +103,28 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return storeTestSession.feed.next();
   }
 
-  /** Puts objects into a bucket. Returns the text of an error, or `null`. */
-  seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null> {
-    return this.#fixtures(bucketName).seed(objects);
+  /**
+   * Puts objects into a bucket, without faults and without recorded calls.
+   *
+   * @returns the text of an error, or `null`: the runtime would also log an exception
+   */
+  async seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null> {
+    const writer = new ContentWriter(this.#blobs(bucketName), this.env.runId);
+    const puts = await Promise.all(
+      objects.map(async ({ key, bytes, http = {}, custom = {}, storageClass = "Standard" }) => ({
+        method: "put" as const,
+        key,
+        content: await writer.write({ bytes }, requiredAlgorithms(undefined)),
+        http,
+        custom,
+        storageClass,
+      })),
+    );
+    const outcomes = await this.#execute(bucketName, puts);
+    const index = outcomes.findIndex(({ ok }) => !ok);
+    const refused = outcomes[index];
+    if (refused === undefined || refused.ok) return null;
+    return `Cannot seed "${puts[index]?.key}": ${refused.text} (${refused.code})`;
   }
 
   /** `seed`, with the files of a folder of the project. */
@@ -134,8 +147,34 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return null;
   }
 
-  contents(bucketName: string, prefix: string): Promise<FixtureObject[]> {
-    return this.#fixtures(bucketName).contents(prefix);
+  /** All objects in the order of their keys, read without faults and without recorded calls. */
+  async contents(bucketName: string, prefix: string): Promise<FixtureObject[]> {
+    const objects: FixtureObject[] = [];
+    const include = { includeHttp: false, includeCustom: false };
+    const list = {
+      method: "list",
+      prefix,
+      delimiter: "",
+      limit: listLimitMax,
+      ...include,
+    } as const;
+    for (let cursor: string | undefined; ;) {
+      const listed = await this.#execute(bucketName, [{ ...list, cursor }]);
+      const [page] = listed as [Outcome<"list">];
+      if (!page.ok) throw new Error(`Cannot list a bucket: ${page.text}`);
+      const rows = decodeObjects(page.value.objectsJson, { http: false, custom: false });
+      const gets = rows.map(({ key }) => ({ method: "get" as const, key }));
+      for (const [index, outcome] of (await this.#execute(bucketName, gets)).entries()) {
+        const { key } = rows[index] as ObjectRecord;
+        const found = outcome.ok ? (outcome.value as Result<"get">) : null;
+        if (found?.status !== "found") continue;
+        const { http, custom } = decodeObject(key, found.object);
+        const bytes = await this.#read(bucketName, found.content);
+        objects.push({ key, bytes, http, custom });
+      }
+      ({ cursor } = page.value);
+      if (cursor === undefined) return objects;
+    }
   }
 
   collectGarbage(bucketName: string): Promise<number> {
@@ -148,100 +187,32 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     );
   }
 
-  #fixtures(bucketName: string): BucketFixtures {
-    const { buckets, blobs, runId } = this.env;
-    const directory = new BlobDirectory(blobs, bucketName);
-    return new BucketFixtures(buckets.getByName(bucketName), directory, runId);
-  }
-}
-
-/** Fills a bucket for a test, and reads all of it, without faults and without recorded calls. */
-
-/** An RPC carries 32 MiB, and a value that is not in a file has at most 128 KiB. */
-const operationsMax = 100;
-
-class BucketFixtures {
-  readonly #bucket: DurableObjectStub<BucketObject>;
-  readonly #blobs: BlobDirectory;
-  readonly #writer: ContentWriter;
-
-  constructor(bucket: DurableObjectStub<BucketObject>, blobs: BlobDirectory, runId: string) {
-    this.#bucket = bucket;
-    this.#blobs = blobs;
-    this.#writer = new ContentWriter(blobs, runId);
+  #blobs(bucketName: string): BlobDirectory {
+    return new BlobDirectory(this.env.blobs, bucketName);
   }
 
-  /** Returns the text of an error, or `null`: the runtime would also log an exception. */
-  async seed(objects: readonly SeedObject[]): Promise<string | null> {
-    const puts = await Promise.all(
-      objects.map(async ({ key, bytes, http = {}, custom = {}, storageClass = "Standard" }) => ({
-        method: "put" as const,
-        key,
-        content: await this.#writer.write({ bytes }, requiredAlgorithms(undefined)),
-        http,
-        custom,
-        storageClass,
-      })),
-    );
-    const outcomes = await this.#execute(puts);
-    const index = outcomes.findIndex(({ ok }) => !ok);
-    const refused = outcomes[index];
-    if (refused === undefined || refused.ok) return null;
-    return `Cannot seed "${puts[index]?.key}": ${refused.text} (${refused.code})`;
-  }
-
-  /** The objects in the order of their keys. */
-  async contents(prefix: string): Promise<FixtureObject[]> {
-    const objects: FixtureObject[] = [];
-    for (let cursor: string | undefined; ;) {
-      const [listed] = (await this.#execute([
-        {
-          method: "list",
-          prefix,
-          delimiter: "",
-          limit: listLimitMax,
-          includeHttp: false,
-          includeCustom: false,
-          ...(cursor !== undefined && { cursor }),
-        },
-      ])) as [Outcome<"list">];
-      if (!listed.ok) throw new Error(`Cannot list a bucket: ${listed.text}`);
-      const keys = decodeObjects(listed.value.objectsJson, { http: false, custom: false }).map(
-        ({ key }) => key,
-      );
-      const gets = await this.#execute(keys.map((key) => ({ method: "get", key })));
-      for (const [index, outcome] of gets.entries()) {
-        const key = keys[index] as string;
-        const found = outcome.ok ? (outcome.value as Result<"get">) : null;
-        if (found?.status !== "found") continue;
-        const { http, custom } = decodeObject(key, found.object);
-        objects.push({ key, bytes: await this.#read(found.content), http, custom });
-      }
-      ({ cursor } = listed.value);
-      if (cursor === undefined) return objects;
-    }
-  }
-
-  async #read(content: readonly ContentSlice[]): Promise<Uint8Array> {
+  async #read(bucketName: string, content: readonly ContentSlice[]): Promise<Uint8Array> {
+    const blobs = this.#blobs(bucketName);
     const parts = await Promise.all(
-      content.map(async (slice) => new Response(await openSlice(this.#blobs, slice)).bytes()),
+      content.map(async (slice) => new Response(await openSlice(blobs, slice)).bytes()),
     );
     return new Blob(parts).bytes();
   }
 
-  async #execute(operations: Operation[]): Promise<Outcome[]> {
+  async #execute(bucketName: string, operations: Operation[]): Promise<Outcome[]> {
+    const bucket = this.env.buckets.getByName(bucketName);
     const outcomes: Outcome[] = [];
     for (let start = 0; start < operations.length; start += operationsMax) {
       const batch = operations.slice(start, start + operationsMax);
-      outcomes.push(...((await this.#bucket.executeUnobserved(batch)) as Outcome[]));
+      outcomes.push(...((await bucket.executeUnobserved(batch)) as Outcome[]));
     }
     return outcomes;
   }
 }
 
-/** The files of the project that is tested, read through workerd's disk service. */
+/** An RPC carries 32 MiB, and a value that is not in a file has at most 128 KiB. */
+const operationsMax = 100;
 
-/** The number of files that are in memory at the same time. */
 const filesMax = 64;
 
 /** By file extension. Node supplies the table, because a script starts faster without it. */

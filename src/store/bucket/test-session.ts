@@ -79,7 +79,6 @@ class TestSession {
     return this.#testLayer().injectedFaults;
   }
 
-  /** The faults in force that have hit no call. */
   get unusedFaults(): readonly UnusedFault[] {
     return this.#layers.flatMap(({ faults }) => faults).flatMap((armed) => armed.unused ?? []);
   }
@@ -175,12 +174,10 @@ const confirmationMilliseconds = 30_000;
 
 class CallFeed {
   #waiting: Call[] = [];
-  /** Ends the wait of the question. */
   #wake: (() => void) | undefined;
   /** End the waits of the answers: of calls on their way to the test, and of waiting calls */
   #sent: (() => void)[] = [];
   #unsent: (() => void)[] = [];
-  /** Whether a test has asked for calls. */
   isFollowed = false;
 
   /** The next calls; none when there was no call for a while. */
@@ -194,7 +191,6 @@ class CallFeed {
     return this.#waiting.splice(0);
   }
 
-  /** Resolves when the test has the calls. */
   async send(calls: readonly Call[]): Promise<void> {
     this.#waiting.push(...calls);
     await elapsed(confirmationMilliseconds, (confirm) => {
@@ -219,7 +215,6 @@ async function elapsed(milliseconds: number, use: (end: () => void) => void): Pr
  * All buckets of a runtime live in one isolate and share one clock.
  */
 export const storeClock = {
-  /** How far this clock is ahead of the machine's. */
   offsetMilliseconds: 0,
 
   /** Milliseconds since the epoch */

@@ -2,37 +2,69 @@
  * The multipart uploads of a bucket: an upload is created, receives parts, and is completed or
  * aborted. An upload that reaches its deadline is aborted (`core/multipart.ts`).
  *
+ * `since` is the time at which an upload entered its state, or an earlier time for an upload that a
+ * rule of the bucket lets expire earlier. The deadline is a fixed time after it: then an upload in
+ * progress counts as aborted, and the row of a finished one as deleted, even before the row says so.
+ *
  * Thousands of uploads can expire at once, and an upload can have thousands of parts. So `expire`
  * works in steps of a bounded number of rows. Between the steps the time decides what an upload
  * is, and not the row. To abort an upload is to move its deadline to now: the steps do the rest.
  */
-import { checkContent } from "../core/content.ts";
+import {
+  checksumsOfUpload,
+  resolveUploadChecksum,
+  type Checksums,
+  type ChecksumType,
+  type S3ChecksumAlgorithm,
+  type UploadChecksum,
+} from "../core/checksum.ts";
+import { checkContent, type Segment } from "../core/content.ts";
 import { conditionHolds } from "../core/conditional.ts";
-import { requireSameKey, validateMetadata } from "../core/metadata.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateKey } from "../core/key.ts";
+import { uploadLifetimeMilliseconds } from "../core/limits.ts";
+import { uploadPage, type UploadBound } from "../core/list-page.ts";
+import { requireSameKey, validateMetadata } from "../core/metadata.ts";
 import {
   earlierExpiry,
   multipartEtag,
   selectParts,
+  uploadDeadline,
   uploadStateAt,
   validatePartNumber,
+  type ListedPart,
+  type UploadState,
 } from "../core/multipart.ts";
 import { decodeObject } from "../core/object.ts";
-import type { Request, Result, UploadReference } from "../core/operations.ts";
-import { checksumsOfUpload, resolveUploadChecksum } from "../core/checksum.ts";
-import { uploadPage } from "../core/list-page.ts";
+import type {
+  ObjectDescription,
+  Request,
+  Result,
+  StorageClass,
+  UploadRecord,
+  UploadReference,
+} from "../core/operations.ts";
 import type { ContentTable } from "./contents.ts";
-import type { Objects, BucketPlatform } from "./objects.ts";
-import type { SettingsTable } from "./schema.ts";
-import { type StoredUpload, UploadTable } from "./upload-table.ts";
+import type { BucketPlatform, Objects } from "./objects.ts";
+import { firstRow, onlyRow, type SettingsTable } from "./schema.ts";
 
 /** The rows that one step of the expiry changes: a step takes some milliseconds. */
 const stepRowsMax = 200;
 
+interface StoredUpload {
+  readonly state: UploadState;
+  readonly since: number;
+  readonly created: number;
+  readonly description: ObjectDescription;
+  readonly checksum: UploadChecksum;
+}
+
+/** A part, and where its content is. */
+interface UploadedPart extends ListedPart, Pick<Segment, "place"> {}
+
 export class MultipartUploads {
   readonly #platform: BucketPlatform;
-  readonly #table: UploadTable;
+  readonly #sql: SqlStorage;
   readonly #contents: ContentTable;
   readonly #objects: Objects;
   readonly #settings: SettingsTable;
@@ -46,8 +78,8 @@ export class MultipartUploads {
     settings: SettingsTable,
   ) {
     this.#platform = platform;
+    this.#sql = platform.storage.sql;
     this.#settings = settings;
-    this.#table = new UploadTable(platform.storage.sql);
     this.#contents = contents;
     this.#objects = objects;
   }
@@ -62,41 +94,59 @@ export class MultipartUploads {
   }: Request<"createUpload">): Result<"createUpload"> {
     validateKey(key);
     validateMetadata(http, custom);
-    const checksum = resolveUploadChecksum(requested);
+    const { checksumAlgorithm = null, checksumType = null } = resolveUploadChecksum(requested);
     const uploadId = this.#platform.randomHex(64);
     const created = this.#platform.now();
-    const since = created - earlierExpiry(key, this.#settings.abortRules);
-    const description = { storageClass, http, custom, ssecKeyMd5 };
-    this.#table.put({ key, uploadId, since, created, description, checksum });
+    this.#sql.exec(
+      "INSERT INTO uploads (upload_id, key, since, created, storage_class, http, custom, " +
+        "checksum_algorithm, checksum_type, ssec_key_md5, state) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'in progress')",
+      uploadId,
+      key,
+      created - earlierExpiry(key, this.#settings.abortRules),
+      created,
+      storageClass,
+      JSON.stringify(http),
+      JSON.stringify(custom),
+      checksumAlgorithm,
+      checksumType,
+      ssecKeyMd5 ?? null,
+    );
     this.forgetDeadline();
     return { uploadId };
   }
 
   uploadPart(request: Request<"uploadPart">): Result<"uploadPart"> {
     const { key, uploadId, partNumber, content, checksum: expected, ssecKeyMd5 } = request;
-    const upload = { key, uploadId };
     validateKey(key);
     validatePartNumber(partNumber);
-    requireSameKey(this.#requireInProgress(upload).description, ssecKeyMd5);
-    const checked = checkContent(content, expected);
-    const { checksums } = checked;
-    const etag = checksums.md5 as string;
-    const { size, place } = this.#contents.add(checked);
-    const uploaded = this.#platform.now();
-    const part = { partNumber, size, etag, place, uploaded, checksums };
-    const replaced = this.#table.putPart(upload.uploadId, part);
-    if (replaced !== null) this.#objects.release([[replaced]]);
-    return { partNumber, etag };
+    requireSameKey(this.#requireInProgress({ key, uploadId }).description, ssecKeyMd5);
+    checkContent(content, expected);
+    const { md5: etag, ...others } = content.checksums;
+    const { size, place } = this.#contents.add(content);
+    const [replaced] = this.#parts("WHERE upload_id = ? AND part_number = ?", uploadId, partNumber);
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO parts (upload_id, part_number, size, etag, place, uploaded, checksums) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      uploadId,
+      partNumber,
+      size,
+      etag,
+      place,
+      this.#platform.now(),
+      Object.keys(others).length > 0 ? JSON.stringify(others) : null,
+    );
+    if (replaced !== undefined) this.#objects.release([[replaced]]);
+    return { partNumber, etag: etag as string };
   }
 
   complete(request: Request<"completeUpload">): Result<"completeUpload"> {
     const { key, uploadId, parts, onlyIf, objectSize, checksum: expected } = request;
-    const upload = { key, uploadId };
     validateKey(key);
     for (const { partNumber } of parts) validatePartNumber(partNumber);
-    const { description, checksum } = this.#requireInProgress(upload);
+    const { description, checksum } = this.#requireInProgress({ key, uploadId });
     const stored = new Map(
-      Iterator.from(this.#table.parts(upload.uploadId)).map((part) => [part.partNumber, part]),
+      Iterator.from(this.#partsAfter(uploadId, 0)).map((part) => [part.partNumber, part]),
     );
     const selected = selectParts(parts, stored);
     const size = selected.reduce((sum, part) => sum + part.size, 0);
@@ -113,14 +163,20 @@ export class MultipartUploads {
       const object = text === null ? null : decodeObject(key, text);
       if (!conditionHolds(onlyIf, object)) throw new StoreError(10031);
     }
-    this.#table.complete(upload.uploadId, this.#platform.now());
+    const now = this.#platform.now();
+    this.#sql.exec(
+      "UPDATE uploads SET state = 'completed', since = ? WHERE upload_id = ?",
+      now,
+      uploadId,
+    );
+    this.#sql.exec("DELETE FROM parts WHERE upload_id = ?", uploadId);
     this.forgetDeadline();
     for (const { partNumber } of selected) stored.delete(partNumber);
     this.#objects.release([[...stored.values()]]);
     const record = {
       key,
       version: this.#platform.randomHex(16),
-      uploaded: this.#platform.now(),
+      uploaded: now,
       size,
       etag: multipartEtag(selected),
       checksums,
@@ -135,32 +191,25 @@ export class MultipartUploads {
   abort({ key, uploadId }: Request<"abortUpload">): Result<"abortUpload"> {
     validateKey(key);
     const now = this.#platform.now();
-    const found = this.#table.find({ key, uploadId });
+    const found = this.#find({ key, uploadId });
     const state = found === null ? null : uploadStateAt(found, now);
     if (state === null) throw new StoreError(10024);
-    if (state === "in progress") {
-      this.#table.abortAt(uploadId, now);
-      this.forgetDeadline();
-    }
+    if (state === "in progress") this.#setSince(uploadId, now - uploadLifetimeMilliseconds);
     return null;
   }
 
   list(request: Request<"listUploads">): Result<"listUploads"> {
-    const now = this.#platform.now();
-    return uploadPage(request, (bounds) => this.#table.inProgress(bounds, now));
+    return uploadPage(request, (bounds) => this.#inProgress(bounds));
   }
 
   listParts(request: Request<"listParts">): Result<"listParts"> {
     const { key, uploadId, afterPartNumber, limit } = request;
     const { created, description, checksum } = this.#requireInProgress({ key, uploadId });
-    const parts = Iterator.from(this.#table.parts(uploadId, afterPartNumber))
-      .map(({ partNumber, size, etag, uploaded, checksums }) => ({
-        partNumber,
-        size,
-        etag,
-        uploaded,
-        checksums,
-      }))
+    const parts = Iterator.from(this.#partsAfter(uploadId, afterPartNumber))
+      .map((part): ListedPart => {
+        const { place: _, ...listed } = part;
+        return listed;
+      })
       .take(limit + 1)
       .toArray();
     const { storageClass } = description;
@@ -173,20 +222,21 @@ export class MultipartUploads {
 
   /** Moves the deadlines of the uploads in progress: the rules of the bucket have changed. */
   followRules(): void {
-    const now = this.#platform.now();
-    const rules = this.#settings.abortRules;
     const everyKey = { from: { key: "", inclusive: true }, end: null };
     // A query that is not read to its end must not see the rows that change.
-    for (const { key, uploadId } of Array.from(this.#table.inProgress(everyKey, now))) {
-      const upload = this.#table.find({ key, uploadId }) as StoredUpload;
-      const since = upload.created - earlierExpiry(key, rules);
-      if (since !== upload.since) this.#table.put({ ...upload, key, uploadId, since });
+    for (const { key, uploadId, created } of Array.from(this.#inProgress(everyKey))) {
+      this.#setSince(uploadId, created - earlierExpiry(key, this.#settings.abortRules));
     }
-    this.forgetDeadline();
   }
 
   countInProgress(): number {
-    return this.#table.countInProgress(this.#platform.now());
+    const [count] = onlyRow<[number]>(
+      this.#sql.exec(
+        "SELECT count(*) FROM uploads WHERE state = 'in progress' AND since > ?",
+        this.#lastExpired(),
+      ),
+    );
+    return count;
   }
 
   /**
@@ -194,18 +244,54 @@ export class MultipartUploads {
    * deadline tells whether another step is due.
    */
   expire(): void {
-    const { inProgress, finished } = this.#table.due(this.#platform.now(), stepRowsMax);
-    this.#table.forget(finished);
-    const removed = this.#table.removeParts(inProgress, stepRowsMax);
-    this.#objects.release([removed]);
+    const rows = this.#sql
+      .exec(
+        "SELECT upload_id, state FROM uploads WHERE since <= ? ORDER BY since LIMIT ?",
+        this.#lastExpired(),
+        stepRowsMax,
+      )
+      .raw<[string, UploadState]>();
+    const due = Array.from(rows);
+    const { inProgress = [], finished = [] } = Object.groupBy(due, ([, state]) =>
+      state === "in progress" ? "inProgress" : "finished",
+    );
+    const idsOf = (uploads: typeof due): string => JSON.stringify(uploads.map(([id]) => id));
+    this.#sql.exec(
+      "DELETE FROM uploads WHERE upload_id IN (SELECT value FROM json_each(?))",
+      idsOf(finished),
+    );
+    const removed = this.#sql
+      .exec(
+        "DELETE FROM parts WHERE (upload_id, part_number) IN (" +
+          "SELECT upload_id, part_number FROM parts " +
+          "WHERE upload_id IN (SELECT value FROM json_each(?)) LIMIT ?) " +
+          "RETURNING place",
+        idsOf(inProgress),
+        stepRowsMax,
+      )
+      .raw<[number | string]>();
+    const places = Array.from(removed, ([place]) => ({ place }));
+    this.#objects.release([places]);
     // Otherwise there may be more parts: the uploads stay in progress until a later step.
-    if (removed.length < stepRowsMax) this.#table.abortDue(inProgress);
+    if (places.length < stepRowsMax) {
+      this.#sql.exec(
+        "UPDATE uploads SET state = 'aborted', since = since + ? " +
+          "WHERE upload_id IN (SELECT value FROM json_each(?))",
+        uploadLifetimeMilliseconds,
+        idsOf(inProgress),
+      );
+    }
     this.forgetDeadline();
   }
 
   /** The time, by the store's clock, at which `expire` next has an upload to expire. */
   nextDeadline(): number | null {
-    return (this.#deadline ??= { time: this.#table.nextDeadline() }).time;
+    return (this.#deadline ??= { time: this.#readDeadline() }).time;
+  }
+
+  #readDeadline(): number | null {
+    const [since] = onlyRow<[number | null]>(this.#sql.exec("SELECT min(since) FROM uploads"));
+    return since === null ? null : uploadDeadline(since);
   }
 
   /** The uploads have changed, so `nextDeadline` reads the table again. */
@@ -213,12 +299,98 @@ export class MultipartUploads {
     this.#deadline = undefined;
   }
 
+  /** An upload that has entered its state at this time, or before, has reached its deadline. */
+  #lastExpired(): number {
+    return this.#platform.now() - uploadLifetimeMilliseconds;
+  }
+
+  #setSince(uploadId: string, since: number): void {
+    this.#sql.exec("UPDATE uploads SET since = ? WHERE upload_id = ?", since, uploadId);
+    this.forgetDeadline();
+  }
+
   /** @throws StoreError 10024 for an upload that does not exist, is finished, or has expired */
   #requireInProgress(upload: UploadReference): StoredUpload {
-    const found = this.#table.find(upload);
+    const found = this.#find(upload);
     if (found === null || uploadStateAt(found, this.#platform.now()) !== "in progress") {
       throw new StoreError(10024);
     }
     return found;
   }
+
+  #find({ key, uploadId }: UploadReference): StoredUpload | null {
+    const row = firstRow<
+      [UploadState, number, number, StorageClass, string, string, string | null, ...ChecksumColumns]
+    >(
+      this.#sql.exec(
+        "SELECT state, since, created, storage_class, http, custom, ssec_key_md5, " +
+          "checksum_algorithm, checksum_type FROM uploads WHERE upload_id = ? AND key = ?",
+        uploadId,
+        key,
+      ),
+    );
+    if (row === undefined) return null;
+    const [state, since, created, storageClass, http, custom, ssecKeyMd5, ...checksum] = row;
+    return {
+      state,
+      since,
+      created,
+      description: {
+        storageClass,
+        http: JSON.parse(http),
+        custom: JSON.parse(custom),
+        ...(ssecKeyMd5 !== null && { ssecKeyMd5 }),
+      },
+      checksum: uploadChecksum(checksum),
+    };
+  }
+
+  /** Uploads in progress in order of key and age, read as the caller iterates. */
+  *#inProgress({ from, end }: { from: UploadBound; end: string | null }): Generator<UploadRecord> {
+    const rows = this.#sql
+      .exec(
+        "SELECT upload_id, key, created, storage_class, checksum_algorithm, checksum_type FROM uploads " +
+          "WHERE state = 'in progress' AND (key, since, upload_id) > (?, ?, ?) " +
+          "AND (?4 IS NULL OR key < ?4) AND since > ?5 ORDER BY key, since, upload_id",
+        ...this.#lowerBound(from),
+        end,
+        this.#lastExpired(),
+      )
+      .raw<[string, string, number, StorageClass, ...ChecksumColumns]>();
+    for (const [uploadId, key, created, storageClass, ...checksum] of rows) {
+      yield { uploadId, key, created, storageClass, ...uploadChecksum(checksum) };
+    }
+  }
+
+  /** Without the upload, before or after all uploads of the key. */
+  #lowerBound({ key, uploadId, inclusive }: UploadBound): [string, number, string] {
+    const [first, last] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+    if (uploadId === undefined) return [key, inclusive ? first : last, ""];
+    return [key, this.#find({ key, uploadId })?.since ?? first, uploadId];
+  }
+
+  #partsAfter(uploadId: string, partNumber: number): Iterable<UploadedPart> {
+    const where = "WHERE upload_id = ? AND part_number > ? ORDER BY part_number";
+    return this.#parts(where, uploadId, partNumber);
+  }
+
+  /** Parts, read as the caller iterates. */
+  *#parts(where: string, uploadId: string, partNumber: number): Generator<UploadedPart> {
+    const columns = "part_number, size, etag, place, uploaded, checksums";
+    const rows = this.#sql
+      .exec(`SELECT ${columns} FROM parts ${where}`, uploadId, partNumber)
+      .raw<[number, number, string, number | string, number, string | null]>();
+    for (const [number, size, etag, place, uploaded, others] of rows) {
+      const checksums: Checksums = { md5: etag, ...(others !== null && JSON.parse(others)) };
+      yield { partNumber: number, size, etag, place, uploaded, checksums };
+    }
+  }
+}
+
+type ChecksumColumns = [algorithm: S3ChecksumAlgorithm | null, type: ChecksumType | null];
+
+function uploadChecksum([checksumAlgorithm, checksumType]: ChecksumColumns): UploadChecksum {
+  return checksumAlgorithm === null || checksumType === null
+    ? {}
+    : { checksumAlgorithm, checksumType };
 }

@@ -129,7 +129,6 @@ export class Batch {
 
 type Send = (operations: Operation[]) => Promise<Outcome[]>;
 
-/** How operations travel to a bucket. */
 interface Sender {
   readonly send: Send;
   /** For an operation that travels by itself, as most do. */
@@ -205,7 +204,6 @@ export function senderTo(destination: Destination, hasRpc = true): Sender {
   };
 }
 
-/** How a client recovers from a failed batch. */
 interface Recovery {
   readonly send: Send;
   readonly askDisk: (bytes: number) => Promise<DiskProblem | null>;

@@ -9,7 +9,7 @@ import { BlobDamagedError, bucketFolder } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { encodeFrame, endOfStreamMark } from "./message.ts";
 import { encodeHex } from "../../base/hex.ts";
-import { hashAlgorithms } from "../core/checksum.ts";
+import { hashAlgorithms, type HashAlgorithm } from "../core/checksum.ts";
 
 type BlobSlice = Omit<Extract<ContentSlice, { blob: string }>, "md5">;
 
@@ -59,7 +59,6 @@ export class BlobDirectory {
     return response.body;
   }
 
-  /** Removes a file, if it exists. */
   async remove(fileName: string): Promise<void> {
     const response = await this.#disk.fetch(this.#folder + encodeURIComponent(fileName), {
       method: "DELETE",
@@ -118,15 +117,11 @@ function fileSize(response: Response): number | null {
   }
 }
 
-/** Opens the content of an object: bytes that came with the answer, a file, or several of both. */
-
-/** A request to the joiner. */
 export interface JoinRequest {
   readonly bucketName: string;
   readonly content: readonly ContentSlice[];
 }
 
-/** The content, if it came with the answer; `null` when some of it has to be fetched. */
 export function bytesAtHand(content: readonly ContentSlice[]): ArrayBuffer | null {
   const [first, second] = content;
   if (first === undefined) return new ArrayBuffer(0);
@@ -171,8 +166,6 @@ export function ownBuffer(bytes: ArrayBuffer | Uint8Array): ArrayBuffer {
   return (whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
 }
 
-/** Verifies files by the hash that was computed when they were written, before they are delivered. */
-
 /**
  * Reads every file of `content` whole, also a file of which only a part is wanted: the hash covers
  * the whole file. The bytes pass through one buffer.
@@ -201,19 +194,44 @@ export async function verifyContent(
 
 async function hashOf(file: ReadableStream): Promise<string> {
   const source = new StreamSource(file);
-  const digest = new crypto.DigestStream(hashAlgorithms.md5.name);
-  const writer = digest.getWriter();
+  const hash = new RunningHash("md5");
   let bytes = await source.read(new ArrayBuffer(readBytes));
   while (bytes.length > 0) {
-    await writer.write(bytes);
+    await hash.write(bytes);
     bytes = await source.read(bytes.buffer);
   }
-  await writer.close();
-  return encodeHex(new Uint8Array(await digest.digest));
+  return hash.end();
 }
 
 /** Hashing small chunks takes longer, and `pipeTo` passes on the small chunks of the disk. */
-const readBytes = 256 * 1024;
+export const readBytes = 256 * 1024;
+
+export class RunningHash {
+  readonly algorithm: HashAlgorithm;
+  readonly #stream: DigestStream;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+
+  constructor(algorithm: HashAlgorithm) {
+    this.algorithm = algorithm;
+    this.#stream = new crypto.DigestStream(hashAlgorithms[algorithm].name);
+    // The digest of a failed upload is not awaited.
+    this.#stream.digest.catch(() => {});
+    this.#writer = this.#stream.getWriter();
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#writer.write(chunk);
+  }
+
+  async end(): Promise<string> {
+    await this.#writer.close();
+    return encodeHex(new Uint8Array(await this.#stream.digest));
+  }
+
+  abort(): Promise<void> {
+    return this.#writer.abort();
+  }
+}
 
 /** Reads a stream in large chunks, into memory that is reused. */
 

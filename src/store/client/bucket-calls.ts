@@ -46,7 +46,6 @@ export interface BucketCalls {
 /** A call from Node: a call of a bucket, or a call for content that an earlier `get` has opened. */
 export type ProxiedCall = keyof BucketCalls | "read" | "close";
 
-/** The request of `read`: the next bytes of an opened content. */
 export interface PieceRequest {
   readonly id: number;
   readonly length: number;
@@ -60,7 +59,6 @@ export interface PieceRequest {
  */
 
 export interface CallObserver {
-  /** The layer of isolation of a call that is made now. */
   layer(): number | undefined;
   record(
     bucketName: string,
@@ -138,7 +136,6 @@ function contentEndedError(key: string, count: number, length: number): Error {
   );
 }
 
-/** A value that a caller stores. */
 export type Value = { readonly bytes: Uint8Array } | StreamValue;
 
 export interface StreamValue {

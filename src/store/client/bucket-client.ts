@@ -19,9 +19,7 @@ export interface BucketAccess extends Destination {
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly runId: string;
-  /** Whether the script may make remote calls; a script that may not uses `fetch`. */
   readonly rpc: boolean;
-  /** The delay before each batch is sent. */
   readonly latencyMilliseconds: number;
   /** Whether content is compared with its MD5 before it is delivered. */
   readonly verifyReads?: boolean;

@@ -24,6 +24,8 @@ import type { Content, ObjectRecord, Outcome, Request, Result } from "../core/op
 import {
   BlobNotWrittenError,
   MarkedSource,
+  readBytes,
+  RunningHash,
   StreamSource,
   type BlobDirectory,
 } from "./blob-directory.ts";
@@ -35,9 +37,6 @@ import {
   type Value,
 } from "./bucket-calls.ts";
 import { applyFault, hideOwnFrames, internalError, reasonOf, refusal, settle } from "./failure.ts";
-
-/** The size of one read of a stream: hashing small chunks makes large uploads slow. */
-const readBytes = 256 * 1024;
 
 /** The largest values that need no file: values in memory, and streams. */
 const limitsDefault = { bytesMax: inlineBytesMax, streamBytesMax: inlineBytesMax };
@@ -156,37 +155,8 @@ async function hash(bytes: Uint8Array, algorithms: HashAlgorithm[]): Promise<Che
   return checksums;
 }
 
-/** A hash of content that arrives in chunks. */
-class RunningHash {
-  readonly algorithm: HashAlgorithm;
-  readonly #stream: DigestStream;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-
-  constructor(algorithm: HashAlgorithm) {
-    this.algorithm = algorithm;
-    this.#stream = new crypto.DigestStream(hashAlgorithms[algorithm].name);
-    // The digest of a failed upload is not awaited.
-    this.#stream.digest.catch(() => {});
-    this.#writer = this.#stream.getWriter();
-  }
-
-  write(chunk: Uint8Array): Promise<void> {
-    return this.#writer.write(chunk);
-  }
-
-  async end(): Promise<string> {
-    await this.#writer.close();
-    return encodeHex(new Uint8Array(await this.#stream.digest));
-  }
-
-  abort(): Promise<void> {
-    return this.#writer.abort();
-  }
-}
-
 type WriteMethod = "put" | "uploadPart";
 
-/** An operation that stores content, without the content. */
 type WriteRequest<M extends WriteMethod> = Omit<Request<M>, "content" | "checksum"> & {
   readonly method: M;
   readonly checksum?: ExpectedChecksum<HashAlgorithm>;

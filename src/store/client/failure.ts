@@ -3,7 +3,6 @@ import { bindingMessage, StoreError, type StoreErrorCode, type Method } from "..
 import type { Outcome, Result, AnswerFault } from "../core/operations.ts";
 import { type RefusedOperation, explainRefusal } from "../core/explain-refusal.ts";
 
-/** @throws Error when the bucket has refused the operation */
 export function settle<M extends Method>(
   request: { readonly method: M } & RefusedOperation,
   outcome: Outcome<M>,
@@ -64,7 +63,6 @@ export function damagedText(key: string, cause: Error | undefined): string {
 /** The names that the plugin gives the modules of bindings. */
 const ownFrame = /^\s+at .*\bledge-internal:store-(?:remote-)?binding\b/;
 
-/** Removes the frames of the binding, if others are left. Returns the error. */
 export function hideOwnFrames<Thrown>(error: Thrown): Thrown {
   if (!(error instanceof Error) || typeof error.stack !== "string") return error;
   const lines = error.stack.split("\n");

@@ -34,9 +34,7 @@ export const clientHeader = "x-ledge-client";
 
 export interface RequestedConditions {
   readonly faults: readonly StoreFault[];
-  /** Added to each call of a bucket. */
   readonly latencyMilliseconds: number;
-  /** How far the store's clock is ahead of the machine's. */
   readonly clockOffsetMilliseconds: number;
 }
 
@@ -51,25 +49,21 @@ export interface ConditionsRequest {
 export interface ConditionsReport {
   /** How many calls each fault of this connection has hit, in the order of the faults. */
   readonly hits: readonly number[];
-  /** The store's time: milliseconds since the epoch. */
   readonly storeTime: number;
 }
 
 /** The calls of other processes, as the owner reports them to a process that follows them. */
 
 export interface FollowedCall extends Call {
-  /** Ascending in one runtime. */
   readonly id: number;
   /** When the call began: milliseconds since the epoch. */
   readonly at: number;
   readonly milliseconds: number;
   /** The name that the program gives itself; empty without a name. */
   readonly client: string;
-  /** The text of the error, or `null`. */
   readonly text: string | null;
 }
 
-/** The answer to `GET /calls?after=ID`. */
 export interface FollowedCalls {
   /** The run id of the runtime. The ids of another runtime are others. */
   readonly run: string;
@@ -190,7 +184,6 @@ export const endOfStreamMark = { complete: 1, failed: 0 } as const;
 
 export class MarkedStream {
   readonly readable: ReadableStream<Uint8Array>;
-  /** The error of the source, if the source failed. */
   failure: { readonly error: unknown } | undefined;
 
   constructor(source: ReadableStream) {

@@ -34,10 +34,8 @@ const spoolProblem = problemOf(
 interface RemoteCallsOptions {
   readonly bucketName: string;
   readonly bucket: RemoteBucket;
-  /** Where streams wait. */
   readonly blobs: BlobDirectory;
   readonly runId: string;
-  /** The delay before each call is made. */
   readonly latencyMilliseconds: number;
 }
 

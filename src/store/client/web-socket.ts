@@ -52,7 +52,6 @@ export class WebSocketReader {
   #message: Uint8Array<ArrayBuffer> | null = null;
   #received = 0;
 
-  /** Whether the endpoint has accepted the upgrade. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -129,7 +128,6 @@ function parseFrameHead(bytes: Uint8Array): FrameHead | null {
 const carriageReturn = 13;
 const lineFeed = 10;
 
-/** The bytes of both: `second` itself if `first` is empty. */
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   if (first.length === 0) return second;
   const both = new Uint8Array(first.length + second.length);

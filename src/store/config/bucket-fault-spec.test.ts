@@ -2,12 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { callMethods, type CallMethod } from "../core/errors.ts";
 import { failEffect } from "../core/fault.ts";
-import {
-  BucketFaultError,
-  formatBucketFault,
-  parseBucketFault,
-  type BucketFaultInput,
-} from "./bucket-fault-spec.ts";
+import { BucketFaultError, parseBucketFault, type BucketFaultInput } from "./bucket-fault-spec.ts";
 
 const fail = failEffect(10001);
 const drop = { kind: "drop", afterBytes: null } as const;
@@ -52,6 +47,21 @@ const inputs = fc
   // No text tells the two zeros apart.
   .filter(({ probability }) => !Object.is(probability, -0))
   .map(({ effect, ...target }) => ({ target: given(target), effect }));
+
+/** The text of a fault. */
+function format({ target, effect }: BucketFaultInput): string {
+  const { method, bucket = "*", key, ...timing } = target;
+  const options = Object.entries(timing).map(([field, value]) => `${field}=${value}`);
+  const effects = {
+    fail: () => "code" in effect && `${effect.code}`,
+    slow: () => "milliseconds" in effect && `slow=${effect.milliseconds}ms`,
+    drop: () =>
+      "afterBytes" in effect && effect.afterBytes !== null ? `drop=${effect.afterBytes}` : "drop",
+  };
+  const place = key === undefined ? bucket : `${bucket}/${key}`;
+  const parts = [method?.join(",") ?? "*", place, effects[effect.kind]()];
+  return [...parts, ...(options.length === 0 ? [] : [options.join(",")])].join(":");
+}
 
 describe("parseBucketFault()", () => {
   it.each<[string, BucketFaultInput]>([
@@ -141,10 +151,10 @@ describe("parseBucketFault()", () => {
     expect(() => parseBucketFault(text)).toThrow(sentence);
   });
 
-  it("reads what formatBucketFault() writes, for any fault and any key", () => {
+  it("reads the text of any fault with any key", () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        expect(parseBucketFault(formatBucketFault(input))).toEqual(input);
+        expect(parseBucketFault(format(input))).toEqual(input);
       }),
     );
   });

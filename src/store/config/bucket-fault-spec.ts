@@ -33,7 +33,6 @@ import {
 } from "../core/fault.ts";
 import { latencyMillisecondsMax } from "./store-buckets.ts";
 
-/** A fault as its text says it. */
 export interface BucketFaultInput {
   /** A key without a regular expression, which no text has. */
   readonly target: Omit<FaultTarget, "key" | "method"> & {
@@ -52,7 +51,6 @@ const optionFields = ["nth", "times", "probability", "seed", "when"] as const;
 const effectWords = ["slow", "delay", "drop"] as const;
 const errorCodes = Object.keys(storeErrorTable);
 
-/** @throws BucketFaultError */
 export function parseBucketFault(text: string): BucketFaultInput {
   const [methods, ...rest] = text.split(":") as [string, ...string[]];
   const method = readMethods(methods);
@@ -61,20 +59,6 @@ export function parseBucketFault(text: string): BucketFaultInput {
   const target = { ...method, ...readPlace(end.place), ...readOptions(end.options) };
   if (effect.kind === "drop" && effect.afterBytes !== null) requireGet(target.method);
   return { target, effect };
-}
-
-/** The text that `parseBucketFault` reads as this fault. */
-export function formatBucketFault({ target, effect }: BucketFaultInput): string {
-  const { method, bucket = "*", key } = target;
-  const options = optionFields
-    .filter((field) => target[field] !== undefined)
-    .map((field) => `${field}=${target[field]}`);
-  return [
-    method?.join(",") ?? "*",
-    key === undefined ? bucket : `${bucket}/${key}`,
-    formatEffect(effect),
-    ...(options.length === 0 ? [] : [options.join(",")]),
-  ].join(":");
 }
 
 /**
@@ -131,7 +115,6 @@ function isEffect(text: string): boolean {
   return /^\d+$/.test(text) || (effectWords as readonly string[]).includes(wordOf(text));
 }
 
-/** The word before `=`. */
 function wordOf(text: string): string {
   return text.split("=", 1)[0] as string;
 }
@@ -166,15 +149,6 @@ function readSlow(word: string, value = ""): FaultEffect {
     `"${word}" is "${value}": give a length of time such as ${word}=2s or ${word}=500ms, ` +
       `at most ${latencyMillisecondsMax / 1000} seconds.`,
   );
-}
-
-function formatEffect(effect: FaultEffect): string {
-  if (effect.kind === "fail") return String(effect.code);
-  if (effect.kind === "drop") {
-    return effect.afterBytes === null ? "drop" : `drop=${effect.afterBytes}`;
-  }
-  const { milliseconds } = effect;
-  return milliseconds % 1000 === 0 ? `slow=${milliseconds / 1000}s` : `slow=${milliseconds}ms`;
 }
 
 function readPlace(text: string): { bucket?: string; key?: string } {
@@ -215,17 +189,22 @@ function readOptions(
   return options;
 }
 
+const numberRules: Record<string, readonly [isValid: (value: number) => boolean, text: string]> = {
+  probability: [(value) => value >= 0 && value <= 1, "a number from 0 to 1"],
+  seed: [Number.isSafeInteger, "a whole number"],
+  nth: [isCount, "a whole number from 1"],
+  times: [isCount, "a whole number from 1"],
+};
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1;
+}
+
 function readOption(field: string, value: string): number | string {
   const number = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(value) ? Number(value) : NaN;
-  const [isValid, expected] =
-    field === "when"
-      ? [value === "before" || value === "after", '"before" or "after"']
-      : field === "probability"
-        ? [number >= 0 && number <= 1, "a number from 0 to 1"]
-        : field === "seed"
-          ? [Number.isSafeInteger(number), "a whole number"]
-          : [Number.isSafeInteger(number) && number >= 1, "a whole number from 1"];
-  if (isValid) return field === "when" ? value : number;
+  const [isValid, expected] = numberRules[field] ?? [() => false, '"before" or "after"'];
+  if (isValid(number)) return number;
+  if (field === "when" && (value === "before" || value === "after")) return value;
   throw new BucketFaultError(`"${field}" is "${value}": give ${expected}.`);
 }
 

@@ -32,9 +32,7 @@ import {
   type RemotePlace,
 } from "../remote/remote-options.ts";
 
-/** The S3 service of a bucket. */
 export interface ProjectRemote {
-  /** NAME of `[remotes.NAME]`. */
   readonly name: string;
   /** An origin: `https://s3.example.net`. */
   readonly endpoint: string;
@@ -113,10 +111,9 @@ export const remoteOptionSchema = v.pipe(
   v.rawTransform(({ dataset, addIssue, NEVER }): ProjectRemote => {
     const { name, credentials: reference, ...given } = dataset.value;
     const known = reference === undefined ? undefined : keptCredentials().get(reference);
-    const { session_token: sessionToken } = given;
-    const credentials = known ?? findCredentials(name, { ...given, sessionToken }, process.env);
-    if (credentials !== null) return remoteOf(name, given, credentials);
-    addIssue({ message: missingKeys(name, given, process.env, "the environment") });
+    const credentials = known ?? findCredentials(name, given, process.env, "the environment");
+    if (typeof credentials !== "string") return remoteOf(name, given, credentials);
+    addIssue({ message: credentials });
     return NEVER;
   }),
 );
@@ -126,7 +123,6 @@ export function remoteOption({ credentials, ...remote }: ProjectRemote): Table {
   return { ...remote, credentials: keepCredentials(credentials) };
 }
 
-/** Where a bucket of the remote is. */
 export function remotePlace(
   { name, endpoint: origin, region, prefix: begin }: ProjectRemote,
   bucketName: string,
@@ -167,13 +163,11 @@ export function readRemotes(
     const table = tables.get(name);
     if (table === undefined) report(path, unknownRemote(name, [...tables.keys()]));
     if (table === undefined || table === null) return undefined;
-    const credentials = findCredentials(name, table, secrets);
-    if (credentials !== null) return remoteOf(name, table, credentials);
+    const place = ".dev.vars or in the environment";
+    const credentials = findCredentials(name, table, secrets, place);
+    if (typeof credentials !== "string") return remoteOf(name, table, credentials);
     if (keysOptional) return remoteOf(name, table, noCredentials);
-    if (!withoutKeys.has(name)) {
-      const problem = missingKeys(name, table, secrets, ".dev.vars or in the environment");
-      report(["remotes", name], problem);
-    }
+    if (!withoutKeys.has(name)) report(["remotes", name], credentials);
     withoutKeys.add(name);
     return undefined;
   };
@@ -193,30 +187,34 @@ function unknownRemote(name: string, known: readonly string[]): string {
 interface GivenKeys {
   readonly access_key_id?: string | undefined;
   readonly secret_access_key?: string | undefined;
-  readonly sessionToken?: string | undefined;
+  readonly session_token?: string | undefined;
 }
 
 /**
- * @returns `null` when a key is missing
+ * @param where the variables can be set
+ * @returns what to do when a key is missing
  * @throws UserError for a variable that cannot be a key
  */
 function findCredentials(
   name: string,
   given: GivenKeys,
   secrets: Secrets,
-): RemoteCredentials | null {
-  const { accessKeyId, secretAccessKey, sessionToken } = findKeys(name, given, secrets);
-  if (accessKeyId === undefined || secretAccessKey === undefined) return null;
-  return { accessKeyId, secretAccessKey, sessionToken };
-}
-
-function findKeys(name: string, given: GivenKeys, secrets: Secrets) {
+  where: string,
+): RemoteCredentials | string {
   const variables = remoteVariables(name);
-  return {
-    accessKeyId: secret(secrets, variables.accessKeyId) ?? given.access_key_id,
-    secretAccessKey: secret(secrets, variables.secretAccessKey) ?? given.secret_access_key,
-    sessionToken: secret(secrets, variables.sessionToken) ?? given.sessionToken,
-  };
+  const accessKeyId = secret(secrets, variables.accessKeyId) ?? given.access_key_id;
+  const secretAccessKey = secret(secrets, variables.secretAccessKey) ?? given.secret_access_key;
+  if (accessKeyId !== undefined && secretAccessKey !== undefined) {
+    const sessionToken = secret(secrets, variables.sessionToken) ?? given.session_token;
+    return { accessKeyId, secretAccessKey, sessionToken };
+  }
+  const missing: [key: string, variable: string][] = [];
+  if (accessKeyId === undefined) missing.push(["access_key_id", variables.accessKeyId]);
+  if (secretAccessKey === undefined) missing.push(["secret_access_key", variables.secretAccessKey]);
+  return (
+    `has no ${missing.map(([each]) => each).join(" and no ")}. ` +
+    `Set ${missing.map(([, variable]) => variable).join(" and ")} in ${where}`
+  );
 }
 
 /** An empty variable counts as absent. */
@@ -225,19 +223,6 @@ function secret(secrets: Secrets, name: string): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   throw new UserError(`The variable ${name} must be ASCII without spaces.`);
-}
-
-/** @param where the variables can be set */
-function missingKeys(name: string, given: GivenKeys, secrets: Secrets, where: string): string {
-  const variables = remoteVariables(name);
-  const { accessKeyId, secretAccessKey } = findKeys(name, given, secrets);
-  const missing: [key: string, variable: string][] = [];
-  if (accessKeyId === undefined) missing.push(["access_key_id", variables.accessKeyId]);
-  if (secretAccessKey === undefined) missing.push(["secret_access_key", variables.secretAccessKey]);
-  return (
-    `has no ${missing.map(([each]) => each).join(" and no ")}. ` +
-    `Set ${missing.map(([, variable]) => variable).join(" and ")} in ${where}`
-  );
 }
 
 function remoteOf(
@@ -278,7 +263,6 @@ function keptCredentials(): Map<string, RemoteCredentials> {
   return (global[mapKey] ??= new Map());
 }
 
-/** Returns the reference of these keys in this process. */
 function keepCredentials(credentials: RemoteCredentials): string {
   for (const [reference, known] of keptCredentials()) {
     if (isDeepStrictEqual(known, credentials)) return reference;

@@ -28,11 +28,8 @@ export interface BucketBinding {
   readonly bucketName: string;
   /** Replaces `bucketName` when the script runs locally, as wrangler does with R2. */
   readonly previewBucketName?: string;
-  /** The class of objects that are written without a class. */
   readonly storageClass?: StorageClass;
-  /** Whether reads verify files by their hash. */
   readonly verifyReads?: boolean;
-  /** Whether listed prefixes end with the delimiter. */
   readonly listTrailingDelimiter?: boolean;
   /** Whether requests without a signature may read objects by the S3-compatible API. */
   readonly public?: boolean;
@@ -46,7 +43,6 @@ export interface BucketOptions extends Omit<BucketBinding, "binding" | "previewB
   /** Replaces the date of the script, for this binding. */
   readonly compatibilityDate?: string;
   readonly compatibilityFlags?: readonly string[];
-  /** The delay of each operation, to simulate a remote store. */
   readonly latencyMilliseconds?: number;
   /** Whether the calls of the script are spans of its trace: a dev server with an explorer sets this. */
   readonly observed?: boolean;

@@ -31,10 +31,7 @@ export function validateRange(range: {
   if (offset !== undefined) requireWhole(offset, "Invalid range. Starting offset");
   if (length !== undefined) requireWhole(length, "Invalid range. Length");
   if (suffix === undefined) {
-    return {
-      ...(offset !== undefined && { offset: finite(offset) }),
-      ...(length !== undefined && { length: finite(length) }),
-    };
+    return { offset: offset && finite(offset), length: length && finite(length) };
   }
   if (offset !== undefined) throw new TypeError("Suffix is incompatible with offset.");
   if (length !== undefined) throw new TypeError("Suffix is incompatible with length.");

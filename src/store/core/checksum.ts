@@ -9,7 +9,6 @@ import { encodeHex, decodeHex } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
 import { combineCrcs, crcOf, sha1, sha256, type CrcAlgorithm } from "./hash.ts";
 
-/** The algorithms of the binding. */
 export const hashAlgorithms = {
   md5: { name: "MD5", bytes: 16 },
   sha1: { name: "SHA-1", bytes: 20 },
@@ -45,7 +44,6 @@ export type Hashes = { readonly [Algorithm in HashAlgorithm]?: string };
 /** Checksums in lower-case hexadecimal. A composite checksum ends in `-` and the number of parts. */
 export type Checksums = { readonly [Algorithm in ChecksumAlgorithm]?: string };
 
-/** The checksum that the content of an upload must have. */
 export interface ExpectedChecksum<Algorithm extends ChecksumAlgorithm = ChecksumAlgorithm> {
   readonly algorithm: Algorithm;
   /** As in `Checksums` */
@@ -101,7 +99,6 @@ export function requiredAlgorithms<Algorithm extends ChecksumAlgorithm>(
     : ["md5", expected.algorithm];
 }
 
-/** Whether a checksum of `Checksums` is composite. */
 export function isComposite(hex: string): boolean {
   return hex.includes("-");
 }

@@ -5,7 +5,7 @@
  * (`place` is a row id) or in a blob file (`place` is the name of the file).
  */
 import type { ByteRange } from "./byte-range.ts";
-import { verifyChecksum, type Checksums, type ExpectedChecksum } from "./checksum.ts";
+import { verifyChecksum, type ExpectedChecksum } from "./checksum.ts";
 import { inlineBytesMax } from "./limits.ts";
 import { validateUploadSize } from "./multipart.ts";
 import type { Content } from "./operations.ts";
@@ -17,7 +17,6 @@ export interface Segment {
   readonly md5: string;
 }
 
-/** A segment, and the range of its bytes to read. */
 export interface SegmentSlice extends ByteRange {
   readonly segment: Segment;
 }
@@ -86,7 +85,6 @@ export function isAbandoned(fileName: string, activeRuns: readonly string[]): bo
   return writer !== undefined && !activeRuns.includes(writer);
 }
 
-/** Whether the run has written the blob. */
 export function isOfRun(blobName: string, runId: string): boolean {
   return blobName.startsWith(`${runId}.`);
 }
@@ -98,7 +96,6 @@ export function databaseMark(databaseId: string): string {
   return `database.${databaseId}`;
 }
 
-/** Whether the file is a mark that was being written. */
 export function isPartialMark(fileName: string): boolean {
   return /^\.kj-tmp\.\d+\.\d+\.database\.[0-9a-f]{16}\.partial$/.test(fileName);
 }
@@ -119,8 +116,6 @@ export function bucketFolder(bucketName: string): string {
 export function bucketOfFolder(folder: string): string {
   return folder.replace(/\+([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
-
-/** Damage of the file of a blob, and its description. */
 
 interface BlobDamage {
   readonly blob: string;
@@ -153,19 +148,15 @@ export class BlobDamagedError extends Error {
   }
 }
 
-/** The check of content before an operation writes. */
-
-/** Content whose size and hash are valid. */
-export interface CheckedContent {
-  readonly content: Content;
-  readonly size: number;
-  readonly checksums: Checksums;
+export function contentSize(content: Content): number {
+  return "blob" in content ? content.size : content.bytes.length;
 }
 
 /**
  * Checks content before anything is written.
  *
  * @param bytesMax the largest content that needs no blob: a bucket on an S3 service has no database
+ * @returns the size
  * @throws StoreError 10037 when the content has another hash than expected, 100100 when it is too
  *   large
  */
@@ -173,15 +164,14 @@ export function checkContent(
   content: Content,
   expected?: ExpectedChecksum,
   bytesMax: number = inlineBytesMax,
-): CheckedContent {
-  const { checksums } = content;
-  const size = "blob" in content ? content.size : content.bytes.length;
+): number {
+  const size = contentSize(content);
   if ("bytes" in content && size > bytesMax) {
     throw new Error(`Cannot store ${size} bytes in the database: write a blob first`);
   }
   validateUploadSize(size);
-  if (expected !== undefined) verifyChecksum(expected, checksums);
-  return { content, size, checksums };
+  verifyChecksum(expected, content.checksums);
+  return size;
 }
 
 /**

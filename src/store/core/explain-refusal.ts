@@ -12,7 +12,6 @@ import {
   partBytesMin,
 } from "./limits.ts";
 
-/** What is known of an operation without its content. */
 export interface RefusedOperation {
   readonly key?: string;
   readonly keys?: readonly string[];
@@ -22,49 +21,36 @@ export interface RefusedOperation {
   readonly limit?: number;
 }
 
-/** Longer keys are cut. */
 const shownCharactersMax = 80;
+
+/** By code. The messages of other errors say everything. */
+const reasons: {
+  readonly [Code in StoreErrorCode]?: (refused: RefusedOperation) => string | null;
+} = {
+  10020: ({ key, keys }) => {
+    const refused = key ?? keys?.find((each) => keyProblem(each) !== null);
+    return refused === undefined ? null : keyProblem(refused);
+  },
+  10012: ({ key }) =>
+    `The metadata${of(key)} has more than ${metadataBytesMax} bytes, with the names.`,
+  10022: ({ limit }) => `The limit is ${limit}; it must be from 1 to ${listLimitMax}.`,
+  10024: ({ key }) =>
+    `The upload${of(key)} was completed or aborted, has expired, or never existed.`,
+  10025: ({ key }) => `A part${of(key)} has another etag, or was not uploaded.`,
+  10011: ({ key }) => `A part${of(key)} that is not the last has less than ${partBytesMin} bytes.`,
+  10048: ({ key }) =>
+    `The parts${of(key)} must have ascending numbers and one size; only the last may be smaller.`,
+  100100: ({ key, partNumber }) =>
+    `The ${partNumber === undefined ? "value" : `part ${partNumber}`}${of(key)} is too large.`,
+  10027: ({ keys }) => `The call has ${keys?.length ?? 0} keys; 1 to ${deleteKeysMax} are allowed.`,
+  10039: ({ key, range }) =>
+    `The range ${JSON.stringify(range)} is outside of the object${named(key)}.`,
+  10037: ({ key }) => (key === undefined ? null : `The value${of(key)} was not stored.`),
+};
 
 /** A sentence, or `null` when the message of the error says everything. */
 export function explainRefusal(operation: RefusedOperation, code: StoreErrorCode): string | null {
-  const { key, keys, partNumber, range, limit } = operation;
-  switch (code) {
-    case 10020: {
-      const refused = key ?? keys?.find((each) => keyProblem(each) !== null);
-      return refused === undefined ? null : keyProblem(refused);
-    }
-    case 10012:
-      return `The metadata${of(key)} has more than ${metadataBytesMax} bytes, with the names.`;
-    case 10022:
-      return `The limit is ${limit}; it must be from 1 to ${listLimitMax}.`;
-    case 10024:
-      return `The upload${of(key)} was completed or aborted, has expired, or never existed.`;
-    case 10025:
-      return `A part${of(key)} has another etag, or was not uploaded.`;
-    case 10011:
-      return `A part${of(key)} that is not the last has less than ${partBytesMin} bytes.`;
-    case 10048:
-      return `The parts${of(key)} must have ascending numbers and one size; only the last may be smaller.`;
-    case 100100:
-      return `The ${partNumber === undefined ? "value" : `part ${partNumber}`}${of(key)} is too large.`;
-    case 10027:
-      return `The call has ${keys?.length ?? 0} keys; 1 to ${deleteKeysMax} are allowed.`;
-    case 10039:
-      return `The range ${JSON.stringify(range)} is outside of the object${named(key)}.`;
-    case 10037:
-      return key === undefined ? null : `The value${of(key)} was not stored.`;
-    case 10001:
-    case 10005:
-    case 10006:
-    case 10008:
-    case 10031:
-    case 10058:
-    case 200001:
-    case 200002:
-    case 200003:
-    case 200004:
-      return null;
-  }
+  return reasons[code]?.(operation) ?? null;
 }
 
 function keyProblem(key: string): string | null {

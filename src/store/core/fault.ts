@@ -56,7 +56,6 @@ export interface StoreFault extends Required<FaultScheduleOptions> {
   readonly text: string;
 }
 
-/** What a fault did to a call. */
 export interface InjectedFault extends Pick<Call, "bucket" | "method" | "key"> {
   /** The number of the call among the calls that the fault matches, from 1 */
   readonly nth: number;
@@ -64,11 +63,9 @@ export interface InjectedFault extends Pick<Call, "bucket" | "method" | "key"> {
   readonly effect: FaultEffect;
 }
 
-/** A fault that has hit no call. */
 export interface UnusedFault {
   /** As the test has written it: `fail({ method: "put" })` */
   readonly text: string;
-  /** The number of calls that match the fault. */
   readonly matches: number;
 }
 
@@ -95,7 +92,6 @@ const targetFields = [
   "when",
 ] as const satisfies (keyof FaultTarget)[];
 
-/** The fields that describe an effect. */
 const effectFields = {
   fail: ["code", "text"],
   slow: ["by"],
@@ -122,7 +118,6 @@ export function makeStoreFault(target: FaultTarget, effect: FaultEffect): StoreF
   };
 }
 
-/** @throws TypeError that names a field that is not known */
 export function checkFields(target: object, kind: string, known: readonly string[]): void {
   for (const field of Object.keys(target)) {
     if (known.includes(field)) continue;
@@ -138,7 +133,6 @@ export function showFault(kind: string, target: object): string {
   return fields.length === 0 ? `${kind}()` : `${kind}({ ${fields.join(", ")} })`;
 }
 
-/** Why a fault cannot hit any call. */
 export function unknownBucketText(name: string, bucketNames: readonly string[]): string {
   const guess = nearest(name, bucketNames);
   return (
@@ -271,7 +265,6 @@ export function decideFault(
 
 /** A call of a bucket, as tests inspect it. */
 export interface Call {
-  /** The bucket's name */
   readonly bucket: string;
   readonly method: CallMethod;
   /** For `list`, the prefix */
@@ -282,7 +275,6 @@ export interface Call {
   readonly bytes: number;
   /** `"none"`: no such object exists, or a condition did not hold */
   readonly outcome: "ok" | "none" | "error";
-  /** Only with the outcome `"error"` */
   readonly code?: number;
 }
 

@@ -145,7 +145,6 @@ function lookUp(table: Int32Array, first: number, second: number): number {
   );
 }
 
-/** The CRC of bytes, in hexadecimal. */
 export function crcOf(algorithm: CrcAlgorithm, bytes: Uint8Array): string {
   return new RunningCrc(algorithm).update(bytes).digest();
 }

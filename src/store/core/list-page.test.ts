@@ -4,12 +4,9 @@ import {
   decodeCursor,
   type Position,
   listPage,
-  listRun,
   presentPrefix,
-  type ListedPage,
   type ListedRow,
   type ListQuery,
-  type ReadRun,
   type ScanRows,
   uploadPage,
   type ScanUploads,
@@ -50,7 +47,7 @@ function query(options: Partial<ListQuery> = {}): ListQuery {
 }
 
 /** The items of a page in order: keys, and prefixes followed by a star. */
-function itemsOf({ rows, prefixes }: ListedPage<ListedRow>): string[] {
+function itemsOf({ rows, prefixes }: ReturnType<typeof listPage>): string[] {
   return [...rows.map((row) => row.key), ...prefixes.map((text) => `${text}*`)].sort(compareKeys);
 }
 
@@ -209,47 +206,6 @@ it.each([
   ["/", "/", false, ""],
 ])("presentPrefix() of %j, %j, %j is %j", (rolledUp, delimiter, trailing, presented) => {
   expect(presentPrefix(rolledUp, delimiter, trailing)).toBe(presented);
-});
-
-const readRun =
-  (source: Source): ReadRun =>
-  (bounds, limit) => {
-    const rows = [...source.scan(bounds, limit)].slice(0, limit);
-    const json = rows.map(({ key }) => JSON.stringify(key)).join();
-    const weight = rows.reduce((sum, row) => sum + row.weight, 0);
-    return { json, count: rows.length, lastKey: rows.at(-1)?.key ?? null, weight };
-  };
-
-describe("listRun()", () => {
-  it("returns the page of listPage(), with its cursor", () => {
-    const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "\uff5e", "\u{1f600}") });
-    const asked = fc.record({
-      keys: fc.uniqueArray(key, { maxLength: 12 }),
-      prefix: key,
-      startAfter: key,
-      limit: fc.integer({ min: 1, max: 5 }),
-    });
-    fc.assert(
-      fc.property(asked, ({ keys, ...options }) => {
-        const source = new Source(keys);
-        const page = listPage(query(options), source.scan);
-        const run = listRun(query(options), readRun(source), source.scan);
-        expect(JSON.parse(`[${run?.json}]`)).toEqual(page.rows.map((row) => row.key));
-        expect(run?.cursor).toBe(page.cursor);
-      }),
-    );
-  });
-
-  it("leaves pages with a delimiter, and pages that are too heavy or too long, to listPage()", () => {
-    const source = new Source(["a", "b"], () => 10);
-    const run = (options: Partial<ListQuery>, read = readRun(source)) =>
-      listRun(query(options), read, source.scan);
-    expect(run({})).not.toBeNull();
-    expect(run({ delimiter: "/" })).toBeNull();
-    expect(run({ weightMax: 20 })).not.toBeNull();
-    expect(run({ weightMax: 19 })).toBeNull();
-    expect(run({}, () => null)).toBeNull();
-  });
 });
 
 /** Uploads in order: those of one key are in the order of the list. */

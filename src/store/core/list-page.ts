@@ -41,55 +41,17 @@ export type ScanRows<Row extends ListedRow> = (
   rowsExpected: number,
 ) => Iterable<Row>;
 
-export interface ListedPage<Row> {
-  readonly rows: Row[];
-  /** Rolled-up prefixes, each ending in the delimiter. */
-  readonly prefixes: string[];
-  /** The end of this page; absent on the last page. */
-  readonly cursor?: string;
+/** Where a scan of uploads begins: at a key, after all uploads of a key, or after an upload. */
+export interface UploadBound extends UploadPosition {
+  readonly inclusive: boolean;
 }
 
-/** Consecutive rows that SQLite has already written as JSON. */
-export interface ListedRun {
-  /** The rows, separated by commas. */
-  readonly json: string;
-  readonly count: number;
-  /** `null` without rows */
-  readonly lastKey: string | null;
-  readonly weight: number;
-}
+/** Scans the uploads in progress from a bound, up to a key (`null`: to the last). */
+export type ScanUploads = (bounds: {
+  from: UploadBound;
+  end: string | null;
+}) => Iterable<UploadRecord>;
 
-/** Reads at most `limit` rows as one run; `null` when the run would be too large. */
-export type ReadRun = (
-  bounds: { from: Bound; end: string | null },
-  limit: number,
-) => ListedRun | null;
-
-/**
- * A page without a delimiter, read as one run of rows.
- *
- * @returns `null` when the page needs `listPage`, which looks at each row
- */
-export function listRun(
-  query: ListQuery,
-  readRun: ReadRun,
-  scan: ScanRows<ListedRow>,
-): { readonly json: string; readonly cursor?: string } | null {
-  const from = firstBound(query);
-  if (query.delimiter !== "" || from === null) return null;
-  const end = prefixEnd(query.prefix);
-  const run = readRun({ from, end }, query.limit);
-  if (run === null || run.weight > query.weightMax) return null;
-  const { json, count, lastKey } = run;
-  if (count < query.limit || lastKey === null) return { json };
-  const after = { from: { key: lastKey, inclusive: false }, end };
-  for (const _ of scan(after, 1)) {
-    return { json, cursor: encodeCursor({ kind: "key", text: lastKey }) };
-  }
-  return { json };
-}
-
-/** @throws StoreError 10022 */
 export function validateLimit(limit: number): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > listLimitMax) throw new StoreError(10022);
 }
@@ -97,32 +59,62 @@ export function validateLimit(limit: number): void {
 export function listPage<Row extends ListedRow>(
   query: ListQuery,
   scan: ScanRows<Row>,
-): ListedPage<Row> {
-  const { prefix, delimiter, limit, weightMax } = query;
+): { rows: Row[]; prefixes: string[]; cursor?: string } {
+  // With a delimiter, most rows roll up, and each roll-up begins a new scan.
+  const rowsExpected = query.delimiter === "" ? query.limit + 1 : 1;
+  const page = collectPage(query, firstBound(query), (bounds) => scan(bounds, rowsExpected));
+  const { rows, prefixes, last } = page;
+  if (last === undefined) return { rows, prefixes };
+  const position: Position =
+    typeof last === "string" ? { kind: "prefix", text: last } : { kind: "key", text: last.key };
+  return { rows, prefixes, cursor: encodeCursor(position) };
+}
+
+/**
+ * Listing of uploads: one page of the uploads in progress, in order of key and then of age. A key can
+ * have several uploads, so the position of a page's end is a key and an upload; after a prefix it is
+ * the prefix alone.
+ */
+export function uploadPage(
+  { prefix, delimiter = "", after, limit }: Omit<Request<"listUploads">, "method">,
+  scan: ScanUploads,
+): Result<"listUploads"> {
+  const query = { prefix, delimiter, limit, weightMax: Infinity };
+  const page = collectPage(query, firstUploadBound(prefix, delimiter, after), scan);
+  const { rows: uploads, prefixes, last } = page;
+  if (last === undefined) return { uploads, prefixes, truncated: false };
+  const next =
+    typeof last === "string" ? { key: last } : { key: last.key, uploadId: last.uploadId };
+  return { uploads, prefixes, truncated: true, next };
+}
+
+/** @returns `last`, the row or the rolled-up prefix at which the page ends, only if more follow */
+function collectPage<Row extends { readonly key: string; readonly weight?: number }>(
+  { prefix, delimiter, limit, weightMax }: ListQuery,
+  first: UploadBound | null,
+  scan: (bounds: { from: UploadBound; end: string | null }) => Iterable<Row>,
+): { rows: Row[]; prefixes: string[]; last?: Row | string } {
   const end = prefixEnd(prefix);
   const rows: Row[] = [];
   const prefixes: string[] = [];
-  let last: Position | undefined;
+  let last: Row | string | undefined;
   let weight = 0;
-
-  // With a delimiter, most rows roll up, and each roll-up begins a new scan.
-  const rowsExpected = delimiter === "" ? limit + 1 : 1;
-  let from = firstBound(query);
+  let from = first;
   while (from !== null) {
     let jump: Bound | null = null;
-    for (const row of scan({ from, end }, rowsExpected)) {
-      const rolledUp = rollUp(row.key, prefix, delimiter);
-      const full = rows.length + prefixes.length === limit || weight + row.weight > weightMax;
-      if (full && last !== undefined) return { rows, prefixes, cursor: encodeCursor(last) };
-
+    for (const row of scan({ from, end })) {
+      const { key, weight: added = 0 } = row;
+      const isFull = rows.length + prefixes.length === limit || weight + added > weightMax;
+      if (isFull && last !== undefined) return { rows, prefixes, last };
+      const rolledUp = rollUp(key, prefix, delimiter);
       if (rolledUp === null) {
         rows.push(row);
-        weight += row.weight;
-        last = { kind: "key", text: row.key };
+        weight += added;
+        last = row;
       } else {
         prefixes.push(rolledUp);
-        last = { kind: "prefix", text: rolledUp };
-        jump = afterPosition(last);
+        last = rolledUp;
+        jump = afterPosition({ kind: "prefix", text: rolledUp });
         break;
       }
     }
@@ -178,56 +170,6 @@ function laterBound(left: Bound, right: Bound): Bound {
   return order < 0 ? right : left;
 }
 
-/**
- * Listing of uploads: one page of the uploads in progress, in order of key and then of age.
- *
- * As in a listing of objects (`list-page.ts`), keys roll up into prefixes, and a new scan begins
- * after all keys with such a prefix. A key can have several uploads, so the position of a page's
- * end is a key and an upload; after a prefix it is the prefix alone.
- */
-
-/** Where a scan begins: at a key, after all uploads of a key, or after an upload. */
-export interface UploadBound extends UploadPosition {
-  readonly inclusive: boolean;
-}
-
-/** Scans the uploads in progress from a bound, up to a key (`null`: to the last). */
-export type ScanUploads = (bounds: {
-  from: UploadBound;
-  end: string | null;
-}) => Iterable<UploadRecord>;
-
-export function uploadPage(
-  { prefix, delimiter = "", after, limit }: Omit<Request<"listUploads">, "method">,
-  scan: ScanUploads,
-): Result<"listUploads"> {
-  const end = prefixEnd(prefix);
-  const uploads: UploadRecord[] = [];
-  const prefixes: string[] = [];
-  let last: UploadPosition | undefined;
-  let from = firstUploadBound(prefix, delimiter, after);
-  while (from !== null) {
-    let jump: UploadBound | null = null;
-    for (const upload of scan({ from, end })) {
-      if (uploads.length + prefixes.length === limit && last !== undefined) {
-        return { uploads, prefixes, truncated: true, next: last };
-      }
-      const rolledUp = rollUp(upload.key, prefix, delimiter);
-      if (rolledUp === null) {
-        uploads.push(upload);
-        last = { key: upload.key, uploadId: upload.uploadId };
-      } else {
-        prefixes.push(rolledUp);
-        last = { key: rolledUp };
-        jump = afterPrefix(rolledUp);
-        break;
-      }
-    }
-    from = jump;
-  }
-  return { uploads, prefixes, truncated: false };
-}
-
 /** `null` when no upload follows. */
 function firstUploadBound(
   prefix: string,
@@ -238,14 +180,9 @@ function firstUploadBound(
   if (after === undefined || compareKeys(after.key, prefix) < 0) return start;
   // The page before may have ended with a prefix.
   if (after.uploadId === undefined && rollUp(after.key, prefix, delimiter) === after.key) {
-    return afterPrefix(after.key);
+    return afterPosition({ kind: "prefix", text: after.key });
   }
   return { ...after, inclusive: false };
-}
-
-function afterPrefix(rolledUp: string): UploadBound | null {
-  const key = prefixEnd(rolledUp);
-  return key === null ? null : { key, inclusive: true };
 }
 
 /**
@@ -254,8 +191,6 @@ function afterPrefix(rolledUp: string): UploadBound | null {
  * The checksum is no protection against forgery. It turns mistakes (a key passed as a cursor, a
  * cursor cut short) into errors, where they would otherwise list from a wrong position.
  */
-
-/** The last item of a page: an object, or a rolled-up prefix with its delimiter. */
 export interface Position {
   readonly kind: "key" | "prefix";
   readonly text: string;

@@ -23,7 +23,6 @@ export interface HttpMetadata extends Readonly<Partial<Record<TextField, string>
 
 export type CustomMetadata = Readonly<Record<string, string>>;
 
-/** The HTTP metadata that a `Headers` object describes. */
 export function httpMetadataFromHeaders(headers: {
   get(name: string): string | null | undefined;
 }): HttpMetadata {
@@ -57,8 +56,6 @@ export function validateMetadata(http: HttpMetadata, custom: CustomMetadata): vo
   for (const [name, value] of Object.entries(custom)) bytes += utf8Length(name) + utf8Length(value);
   if (bytes > metadataBytesMax) throw new StoreError(10012);
 }
-
-/** The part of an operation that is known before the value that the operation stores is read. */
 
 interface DescribedWrite {
   readonly key: string;

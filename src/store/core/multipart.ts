@@ -36,7 +36,6 @@ export interface StoredPart extends PartReference {
   readonly size: number;
 }
 
-/** A part in a listing. */
 export interface ListedPart extends StoredPart {
   /** Milliseconds since the epoch */
   readonly uploaded: number;

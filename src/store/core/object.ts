@@ -78,7 +78,6 @@ export function encodeMetadata(http: HttpMetadata, custom: CustomMetadata): stri
   return empty ? null : JSON.stringify([http, custom] satisfies Metadata);
 }
 
-/** The metadata that a listing includes. */
 export function includedMetadata(metadata: string | null, { http, custom }: Include): string {
   if (metadata === null || (http && custom)) return metadata ?? "null";
   const [ofHttp, ofCustom] = JSON.parse(metadata) as [unknown, unknown];
@@ -155,7 +154,6 @@ export type ShortAnswer =
   | readonly [object: EncodedObject, bytes: ArrayBuffer]
   | Outcome;
 
-/** `null` for an operation that has no short form. */
 export function shortCall(operation: Operation): ShortCall | null {
   const { method } = operation;
   if (method === "head") return [method, operation.key];
@@ -168,22 +166,13 @@ function isPlainGet({ range, onlyIf, partNumber, verify }: Request<"get">): bool
 }
 
 function shortPut(operation: Request<"put">): ShortCall | null {
-  const { method, key, content, http, custom, ...others } = operation;
+  const { method, key, content, http, custom, layer: _, ...others } = operation;
   const { md5, ...checksums } = content.checksums;
   if (!("bytes" in content) || md5 === undefined) return null;
-  const plain =
-    isEmpty(http) &&
-    isEmpty(custom) &&
-    isEmpty(checksums) &&
-    others.storageClass === "Standard" &&
-    others.ssecKeyMd5 === undefined &&
-    others.onlyIf === undefined &&
-    others.checksum === undefined;
-  const rest = plain ? undefined : JSON.stringify({ http, custom, checksums, ...others });
-  return [method, key, content.bytes, md5, rest];
+  const rest = JSON.stringify({ http, custom, checksums, ...others });
+  return [method, key, content.bytes, md5, rest === plainText ? undefined : rest];
 }
 
-/** The operation that a short call stands for. */
 export function operationOf(call: ShortCall): Operation {
   const [method, key] = call;
   return method === "put" ? putOf(call) : { method, key };
@@ -201,6 +190,7 @@ function putOf([, key, bytes, md5, rest]: ShortCall): Request<"put"> {
 }
 
 const plainRest = { http: {}, custom: {}, checksums: {}, storageClass: "Standard" } as const;
+const plainText = JSON.stringify(plainRest);
 
 export function shortAnswer(outcome: Outcome): ShortAnswer {
   if (!outcome.ok || outcome.fault !== undefined) return outcome;
@@ -222,11 +212,6 @@ export function outcomeOf(answer: ShortAnswer): Outcome {
   const [object, bytes] = answer;
   const range = { offset: 0, length: bytes.byteLength };
   return { ok: true, value: { status: "found", object, range, content: [{ bytes }] } };
-}
-
-function isEmpty(fields: object): boolean {
-  for (const _ in fields) return false;
-  return true;
 }
 
 /** All checksums of an object: those of the binding, and those of the S3-compatible interface. */

@@ -15,7 +15,6 @@ import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from 
 
 export type StorageClass = "Standard" | "InfrequentAccess";
 
-/** The properties of an object. */
 export interface ObjectRecord extends KeyHolder {
   readonly key: string;
   readonly version: string;
@@ -34,7 +33,6 @@ export interface ObjectRecord extends KeyHolder {
   readonly custom?: CustomMetadata;
 }
 
-/** An `ObjectRecord` with all metadata. */
 export type DescribedObject = ObjectRecord & Required<Pick<ObjectRecord, "http" | "custom">>;
 
 /** An `ObjectRecord` without its key, as text: `[fields, metadata]` (`object.ts`). */
@@ -97,7 +95,6 @@ export interface UploadReference {
   readonly uploadId: string;
 }
 
-/** A position in a listing of uploads. */
 export interface UploadPosition {
   readonly key: string;
   readonly uploadId?: string;
@@ -115,7 +112,6 @@ export interface StoredSettings {
   readonly lifecycle?: { readonly text: string; readonly abortRules: readonly AbortRule[] };
 }
 
-/** The request and the result of each operation. */
 interface Operations {
   head: { request: { key: string }; result: EncodedObject | null };
   get: {
@@ -319,7 +315,6 @@ export function areReads(operations: readonly Operation[]): boolean {
   return operations.every(isRead);
 }
 
-/** Whether an operation needs more space than it frees. */
 export function needsSpace({ method }: Operation): boolean {
   return writes[method] === "needs space";
 }

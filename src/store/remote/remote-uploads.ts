@@ -121,7 +121,8 @@ export async function uploadPart(
   let md5: string;
   try {
     requireSameKey(properties, ssecKeyMd5);
-    md5 = checkContent(content, expected, uploadBytesMax).checksums.md5 as string;
+    checkContent(content, expected, uploadBytesMax);
+    md5 = content.checksums.md5 as string;
   } catch (error) {
     // An upload that does not exist is the reason that callers get first.
     await readParts(remote, upload, firstPart);

@@ -51,7 +51,8 @@ export async function putObject(
   const { features } = remote;
   const named = serviceKey(remote, key);
   validateMetadata(http, custom);
-  const { size, checksums } = checkContent(content, checksum, uploadBytesMax);
+  const size = checkContent(content, checksum, uploadBytesMax);
+  const { checksums } = content;
   const etag = checksums.md5 as string;
   const object: NewObject = {
     key,
