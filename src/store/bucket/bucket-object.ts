@@ -159,7 +159,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     const deadline = this.#bucket.uploads.nextDeadline();
     const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // On a full disk a read writes nothing.
-    const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
+    if (!reads || !this.#disk.isFull) this.#expireUploads();
     // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
     if (!this.#disk.isFull && (!reads || this.#bucket.uploads.nextDeadline() !== deadline)) {
       if (!this.#usedSinceAlarm || this.#bucket.uploads.nextDeadline() !== this.#alarmDeadline) {
@@ -175,10 +175,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     const needsMark =
       !this.#collector.isMarked && operations.some((each) => blobsOf(each).length > 0);
     const isDeleted = operations[0]?.method === "deleteBucket" && outcomes[0]?.ok === true;
-    const hasFiles = expired.length + released.length > 0;
-    if (isConfirmed && !needsMark && !isDeleted && !hasFiles) return outcomes;
-    const completion = { isConfirmed, needsMark, isDeleted };
-    return this.#complete(outcomes, [...expired, ...released], completion);
+    if (isConfirmed && !needsMark && !isDeleted && released.length === 0) return outcomes;
+    return this.#complete(outcomes, released, { isConfirmed, needsMark, isDeleted });
   }
 
   /** The answer where the state of the database or of the disk decides; `null` otherwise. */
@@ -271,7 +269,7 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   /** Expires all uploads that are due. Also called when a test has moved the clock. */
   async housekeep(): Promise<void> {
-    await this.#remove(this.#expireUploads());
+    this.#expireUploads();
     await this.#expiry;
     this.#setAlarm();
   }
@@ -329,39 +327,24 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   /**
-   * The first step of the expiry of uploads; further steps follow in the background. Returns the
-   * files to remove. Costs one comparison unless an upload has expired. A failure fails no call:
-   * the time decides which uploads have expired, and the next call tries again.
+   * Expires the uploads that are due, in steps: calls of scripts are executed between the steps. Costs
+   * one comparison unless an upload has expired. A failure fails no call: the time decides which
+   * uploads have expired, and the next call tries again.
    */
-  #expireUploads(): readonly string[] {
-    if (this.#expiry !== undefined || !this.#isExpiryDue()) return [];
-    const report = this.#report("expire the uploads");
-    try {
-      const files = this.#expireStep();
-      if (this.#isExpiryDue()) {
-        this.#expiry = this.#expireRest()
-          .catch(report)
-          .finally(() => (this.#expiry = undefined));
-        this.ctx.waitUntil(this.#expiry);
-      }
-      return files;
-    } catch (error) {
-      report(error);
-      return [];
-    }
+  #expireUploads(): void {
+    if (this.#expiry !== undefined || !this.#isExpiryDue()) return;
+    this.#expiry = this.#expireSteps()
+      .catch(this.#report("expire the uploads"))
+      .finally(() => (this.#expiry = undefined));
+    this.ctx.waitUntil(this.#expiry);
   }
 
-  /** Calls of scripts are executed between the steps. */
-  async #expireRest(): Promise<void> {
+  async #expireSteps(): Promise<void> {
     while (this.#isExpiryDue()) {
+      this.#enterLayer();
+      await this.#remove(this.#bucket.expireUploads());
       await scheduler.wait(0);
-      await this.#remove(this.#expireStep());
     }
-  }
-
-  #expireStep(): readonly string[] {
-    this.#enterLayer();
-    return this.#bucket.expireUploads();
   }
 
   #isExpiryDue(): boolean {

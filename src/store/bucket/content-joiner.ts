@@ -83,7 +83,7 @@ async function copy(
  */
 
 /** Enough for one reader of the object with the most parts. */
-let handlesMax = partNumberMax;
+const handlesMax = partNumberMax;
 /** Of all readers in this runtime. */
 let handlesOpen = 0;
 
@@ -117,9 +117,8 @@ class OpenedSlices {
       );
       if (errors.length === 0) continue;
       const damage = errors.find((error) => error instanceof BlobDamagedError);
-      if (damage === undefined && this.#opened.size > parallelOpens) {
-        return this.#returnHandles();
-      }
+      // The process has no more handles: the other files are opened when the reader reaches them.
+      if (damage === undefined && this.#opened.size > parallelOpens) return;
       await this.close();
       throw damage ?? errors[0];
     }
@@ -132,19 +131,6 @@ class OpenedSlices {
     } catch (error) {
       handlesOpen--;
       throw error;
-    }
-  }
-
-  /**
-   * The process has fewer handles than `handlesMax`. Half of the handles are returned, because
-   * other work of the process needs handles, too.
-   */
-  async #returnHandles(): Promise<void> {
-    handlesMax = Math.floor(handlesOpen / 2);
-    const indexes = Array.from(this.#opened.keys()).sort((a, b) => b - a);
-    for (const index of indexes) {
-      if (handlesOpen <= handlesMax) return;
-      await this.#take(index)?.cancel();
     }
   }
 

@@ -98,9 +98,7 @@ export class Objects {
   find(key: string): StoredObject | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined && isWhole(cached)) return cached;
-    const row = firstRow<
-      [string, string | null, ArrayBuffer | null, ArrayBuffer | null, number | null, string | null]
-    >(
+    const row = firstRow<ObjectRow>(
       this.#sql.exec(
         "SELECT fields AS f, metadata AS m, bytes AS b, tail AS e, body AS i, segments AS g " +
           "FROM objects LEFT JOIN bodies ON bodies.id = body WHERE key = ?",
@@ -247,16 +245,18 @@ export class Objects {
   }
 }
 
+type ObjectRow = [
+  fields: string,
+  metadata: string | null,
+  body: ArrayBuffer | null,
+  tail: ArrayBuffer | null,
+  bodyId: number | null,
+  segments: string | null,
+];
+
 function storedObject(
   key: string,
-  [fields, metadata, body, tail, bodyId, segments]: [
-    string,
-    string | null,
-    ArrayBuffer | null,
-    ArrayBuffer | null,
-    number | null,
-    string | null,
-  ],
+  [fields, metadata, body, tail, bodyId, segments]: ObjectRow,
 ): StoredObject {
   const text = joinEncoded(fields, metadata);
   if (bodyId !== null && body !== null) {

@@ -75,13 +75,12 @@ export class BlobDirectory {
     onFailure: (error: unknown) => void,
   ): Promise<string[]> {
     const removed: string[] = [];
-    const removeOne = async (name: string): Promise<void> => {
-      await this.remove(name);
-      removed.push(name);
-    };
     for (let start = 0; start < names.length; start += removalsAtOnce) {
       const some = names.slice(start, start + removalsAtOnce);
-      await Promise.all(some.map((name) => removeOne(name).catch(onFailure)));
+      const removals = some.map((name) =>
+        this.remove(name).then(() => removed.push(name), onFailure),
+      );
+      await Promise.all(removals);
     }
     return removed;
   }

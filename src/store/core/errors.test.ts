@@ -3,32 +3,8 @@ import { bindingMessage, StoreError } from "./errors.ts";
 
 const cases = [
   [10001, 500, "InternalError", "We encountered an internal error. Please try again."],
-  [
-    10011,
-    400,
-    "EntityTooSmall",
-    "Your proposed upload is smaller than the minimum allowed object size.",
-  ],
-  [
-    10012,
-    400,
-    "MetadataTooLarge",
-    "Your metadata headers exceed the maximum allowed metadata size.",
-  ],
-  [10020, 400, "InvalidObjectName", "The specified object name is not valid."],
-  [10022, 400, "InvalidMaxKeys", "MaxKeys params must be positive integer <= 1000."],
   [10024, 404, "NoSuchUpload", "The specified multipart upload does not exist."],
-  [10025, 400, "InvalidPart", "One or more of the specified parts could not be found."],
-  [
-    10027,
-    400,
-    "TooManyKeys",
-    "The number of keys in the request must be between 1 and 1000 inclusive.",
-  ],
-  [10037, 400, "BadDigest", "The checksum you specified did not match what we received."],
   [10039, 416, "InvalidRange", "The requested range is not satisfiable"],
-  [10048, 400, "BadUpload", "There was a problem with the multipart upload."],
-  [100100, 400, "EntityTooLarge", "Your proposed upload exceeds the maximum allowed object size."],
 ] as const;
 
 it.each(cases)("StoreError %i is %i %s", (code, status, s3Name, text) => {

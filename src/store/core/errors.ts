@@ -8,110 +8,61 @@
  * interface answers with the status and the name.
  */
 
-/** `name` is the name of the error on the S3-compatible interface. */
-export const storeErrorTable = {
-  10001: {
-    name: "InternalError",
-    status: 500,
-    text: "We encountered an internal error. Please try again.",
-  },
-  10005: {
-    name: "InvalidBucketName",
-    status: 400,
-    text: "The specified bucket name is not valid.",
-  },
-  10006: {
-    name: "NoSuchBucket",
-    status: 404,
-    text: "The specified bucket does not exist.",
-  },
-  10008: {
-    name: "BucketNotEmpty",
-    status: 409,
-    text: "The bucket you tried to delete is not empty.",
-  },
-  10011: {
-    name: "EntityTooSmall",
-    status: 400,
-    text: "Your proposed upload is smaller than the minimum allowed object size.",
-  },
-  10012: {
-    name: "MetadataTooLarge",
-    status: 400,
-    text: "Your metadata headers exceed the maximum allowed metadata size.",
-  },
-  10020: {
-    name: "InvalidObjectName",
-    status: 400,
-    text: "The specified object name is not valid.",
-  },
-  10022: {
-    name: "InvalidMaxKeys",
-    status: 400,
-    text: "MaxKeys params must be positive integer <= 1000.",
-  },
-  10024: {
-    name: "NoSuchUpload",
-    status: 404,
-    text: "The specified multipart upload does not exist.",
-  },
-  10025: {
-    name: "InvalidPart",
-    status: 400,
-    text: "One or more of the specified parts could not be found.",
-  },
-  10027: {
-    name: "TooManyKeys",
-    status: 400,
-    text: "The number of keys in the request must be between 1 and 1000 inclusive.",
-  },
-  10031: {
-    name: "PreconditionFailed",
-    status: 412,
-    text: "At least one of the pre-conditions you specified did not hold.",
-  },
-  10037: {
-    name: "BadDigest",
-    status: 400,
-    text: "The checksum you specified did not match what we received.",
-  },
-  10039: { name: "InvalidRange", status: 416, text: "The requested range is not satisfiable" },
-  10048: { name: "BadUpload", status: 400, text: "There was a problem with the multipart upload." },
-  10058: {
-    name: "TooManyRequests",
-    status: 429,
-    text: "Reduce your concurrent request rate for the same object.",
-  },
-  100100: {
-    name: "EntityTooLarge",
-    status: 400,
-    text: "Your proposed upload exceeds the maximum allowed object size.",
-  },
+/** The name of the error on the S3-compatible interface, the status of HTTP, and the text. */
+const errorRows = {
+  10001: ["InternalError", 500, "We encountered an internal error. Please try again."],
+  10005: ["InvalidBucketName", 400, "The specified bucket name is not valid."],
+  10006: ["NoSuchBucket", 404, "The specified bucket does not exist."],
+  10008: ["BucketNotEmpty", 409, "The bucket you tried to delete is not empty."],
+  10011: [
+    "EntityTooSmall",
+    400,
+    "Your proposed upload is smaller than the minimum allowed object size.",
+  ],
+  10012: [
+    "MetadataTooLarge",
+    400,
+    "Your metadata headers exceed the maximum allowed metadata size.",
+  ],
+  10020: ["InvalidObjectName", 400, "The specified object name is not valid."],
+  10022: ["InvalidMaxKeys", 400, "MaxKeys params must be positive integer <= 1000."],
+  10024: ["NoSuchUpload", 404, "The specified multipart upload does not exist."],
+  10025: ["InvalidPart", 400, "One or more of the specified parts could not be found."],
+  10027: [
+    "TooManyKeys",
+    400,
+    "The number of keys in the request must be between 1 and 1000 inclusive.",
+  ],
+  10031: [
+    "PreconditionFailed",
+    412,
+    "At least one of the pre-conditions you specified did not hold.",
+  ],
+  10037: ["BadDigest", 400, "The checksum you specified did not match what we received."],
+  10039: ["InvalidRange", 416, "The requested range is not satisfiable"],
+  10048: ["BadUpload", 400, "There was a problem with the multipart upload."],
+  10058: ["TooManyRequests", 429, "Reduce your concurrent request rate for the same object."],
+  100100: ["EntityTooLarge", 400, "Your proposed upload exceeds the maximum allowed object size."],
   // The numbers below are ours: the S3-compatible interface shows no numbers, and those of the
   // deployed service are not on record.
-  200001: {
-    name: "InvalidPartNumber",
-    status: 416,
-    text: "The requested partnumber is not satisfiable",
-  },
-  200002: {
-    name: "InvalidRequest",
-    status: 400,
-    text: "The request is not valid.",
-  },
-  200003: {
-    name: "OperationAborted",
-    status: 409,
-    text: "The bucket cannot be changed by this request.",
-  },
-  200004: {
-    name: "InvalidRequest",
-    status: 400,
-    text: "The provided encryption parameters did not match the ones used originally.",
-  },
-} as const satisfies Record<number, { name: string; status: number; text: string }>;
+  200001: ["InvalidPartNumber", 416, "The requested partnumber is not satisfiable"],
+  200002: ["InvalidRequest", 400, "The request is not valid."],
+  200003: ["OperationAborted", 409, "The bucket cannot be changed by this request."],
+  200004: [
+    "InvalidRequest",
+    400,
+    "The provided encryption parameters did not match the ones used originally.",
+  ],
+} as const satisfies Record<number, readonly [name: string, status: number, text: string]>;
 
-export type StoreErrorCode = keyof typeof storeErrorTable;
+export type StoreErrorCode = keyof typeof errorRows;
+
+export const storeErrorTable = Object.fromEntries(
+  Object.entries(errorRows).map(([code, [name, status, text]]) => [code, { name, status, text }]),
+) as Record<
+  StoreErrorCode,
+  { readonly name: string; readonly status: number; readonly text: string }
+>;
 
 /** A broken rule of the store. The error crosses RPC as `{ code, text }`, not as an exception. */
 export class StoreError extends Error {

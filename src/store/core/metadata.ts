@@ -57,14 +57,16 @@ export function validateMetadata(http: HttpMetadata, custom: CustomMetadata): vo
   if (bytes > metadataBytesMax) throw new StoreError(10012);
 }
 
-interface DescribedWrite {
-  readonly key: string;
-  readonly http?: Parameters<typeof validateMetadata>[0];
-  readonly custom?: Parameters<typeof validateMetadata>[1];
-}
-
 /** @throws StoreError for an operation that the bucket would refuse */
-export function validateWrite({ key, http, custom }: DescribedWrite): void {
+export function validateWrite({
+  key,
+  http,
+  custom,
+}: {
+  readonly key: string;
+  readonly http?: HttpMetadata;
+  readonly custom?: CustomMetadata;
+}): void {
   validateKey(key);
   if (http !== undefined && custom !== undefined) validateMetadata(http, custom);
 }
