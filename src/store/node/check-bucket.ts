@@ -23,6 +23,7 @@ import {
   type Segment,
 } from "../core/content.ts";
 import { formatVersion, otherFormatText } from "../core/errors.ts";
+import { compareKeys } from "../core/key.ts";
 import { multipartEtag } from "../core/multipart.ts";
 import { decodeObject, joinEncoded } from "../core/object.ts";
 import type { ObjectRecord } from "../core/operations.ts";
@@ -46,14 +47,6 @@ export interface BucketReport {
   readonly remarks: string[];
 }
 
-interface CheckedBucket {
-  readonly storeFolder: string;
-  readonly bucketName: string;
-  /** The runs whose files may not be named yet. */
-  readonly activeRuns: () => readonly string[];
-  readonly onObject: (bytes: number) => void;
-}
-
 /** A check in progress. */
 interface Check {
   readonly database: DatabaseSync;
@@ -69,8 +62,17 @@ const rowsMax = 64;
 const readBytes = 256 * 1024;
 
 /** @throws UserError for a database of another format */
-export async function checkBucket(checked: CheckedBucket): Promise<BucketReport> {
-  const { storeFolder, bucketName } = checked;
+export async function checkBucket({
+  storeFolder,
+  bucketName,
+  ...checked
+}: {
+  readonly storeFolder: string;
+  readonly bucketName: string;
+  /** The runs whose files may not be named yet. */
+  readonly activeRuns: () => readonly string[];
+  readonly onObject: (bytes: number) => void;
+}): Promise<BucketReport> {
   const path = databasePath(storeFolder, bucketName);
   const blobs = join(storeFolder, "blobs", bucketFolder(bucketName));
   const report: BucketReport = {
@@ -147,40 +149,21 @@ interface CheckedRow {
 
 async function checkObjects(check: Check, onObject: (bytes: number) => void): Promise<void> {
   const { report } = check;
-  const verify = async (row: CheckedRow): Promise<void> => {
-    const problem = await confirmedProblem(check, row);
-    const bytes = sizeOf(row);
-    report.objects++;
-    report.bytes += bytes;
-    onObject(bytes);
-    if (problem !== null) report.damages.push({ key: row.key, problem });
-  };
-  let after: string | null = null;
+  let last = "";
   try {
-    for (;;) {
-      const page: CheckedRow[] = readObjects(check, { after });
-      for (const row of page) await verify(row);
-      after = page.at(-1)?.key ?? null;
-      if (after === null) return;
+    for (const read of rowsInOrder(check, objectQuery, "key")) {
+      const row = objectRow(read);
+      const problem = await confirmedProblem(check, row);
+      const bytes = sizeOf(row);
+      last = row.key;
+      report.objects++;
+      report.bytes += bytes;
+      onObject(bytes);
+      if (problem !== null) report.damages.push({ key: row.key, problem });
     }
   } catch (error) {
-    const problem = `The objects after "${after ?? ""}" cannot be read: ${(error as Error).message}.`;
+    const problem = `The objects after "${last}" cannot be read: ${(error as Error).message}.`;
     report.damages.push({ problem });
-  }
-  // A damaged page ends the way forward. The way back finds the objects on the other side of it.
-  try {
-    let before: string | null = null;
-    for (;;) {
-      const page: CheckedRow[] = readObjects(check, { before });
-      for (const row of page) {
-        if (after !== null && row.key <= after) return;
-        await verify(row);
-      }
-      before = page.at(-1)?.key ?? null;
-      if (before === null) return;
-    }
-  } catch {
-    // The damage is reported.
   }
 }
 
@@ -217,57 +200,21 @@ function sizeOf({ fields }: CheckedRow): number {
 }
 
 async function checkUploads(check: Check): Promise<void> {
-  const query =
-    "SELECT upload_id AS uploadId, key FROM uploads " +
-    `WHERE state = 'in progress' AND upload_id > ? ORDER BY upload_id LIMIT ${rowsMax}`;
-  let after = "";
-  for (;;) {
-    const uploads = rowsOf(check, query, after) as { uploadId: string; key: string }[];
-    requireProgress(after, uploads.at(-1)?.uploadId, 1);
-    for (const { uploadId, key } of uploads) {
-      await checkParts(check, uploadId, key);
-      after = uploadId;
-    }
-    if (uploads.length === 0) return;
-  }
-}
-
-interface CheckedPart {
-  readonly partNumber: number;
-  readonly size: number;
-  readonly etag: string;
-  readonly place: number | string;
-}
-
-async function checkParts(check: Check, uploadId: string, key: string): Promise<void> {
-  let after = 0;
-  for (;;) {
-    const parts = readParts(check, uploadId, after);
-    for (const part of parts) {
-      const { partNumber, etag, place, size } = part;
-      after = partNumber;
-      const segment = { size, place, md5: etag };
-      const problem = await problemOf(() => verifySegment(check, segment));
+  const query = "SELECT upload_id AS uploadId, key FROM uploads WHERE state = 'in progress'";
+  for (const row of rowsInOrder(check, query, "uploadId")) {
+    const { uploadId, key } = row as { uploadId: string; key: string };
+    for (const part of rowsInOrder(check, partQuery, "partNumber", uploadId)) {
+      const segment = { size: Number(part["size"]), place: part["place"], md5: part["etag"] };
+      const problem = await problemOf(() => verifySegment(check, segment as Segment));
       if (problem === null) continue;
       // The part may have been uploaded again, or the upload completed.
-      const [again] = readParts(check, uploadId, partNumber - 1);
-      if (again?.partNumber !== partNumber || again.place !== place) continue;
+      const partNumber = part["partNumber"] as number;
+      const [again] = rowsOf(check, `${partQuery} AND part_number = ?`, uploadId, partNumber);
+      if (again?.["place"] !== segment.place) continue;
       const text = `part ${partNumber} of its upload is damaged: ${problem}`;
       check.report.damages.push({ key, problem: text });
     }
-    if (parts.length === 0) return;
   }
-}
-
-function readParts(check: Check, uploadId: string, after: number): CheckedPart[] {
-  const query =
-    "SELECT part_number AS partNumber, CAST(size AS TEXT) AS size, etag, place FROM parts " +
-    `WHERE upload_id = ? AND part_number > ? ORDER BY part_number LIMIT ${rowsMax}`;
-  const page = rowsOf(check, query, uploadId, after).map(
-    (row) => ({ ...row, size: Number(row["size"]) }) as unknown as CheckedPart,
-  );
-  requireProgress(after, page.at(-1)?.partNumber, 1);
-  return page;
 }
 
 const references =
@@ -404,50 +351,44 @@ function verifyHash(place: Segment["place"] | null, expected: string | undefined
 const objectQuery =
   "SELECT key, fields, metadata, CAST(body AS TEXT) AS body, bytes, tail, segments " +
   "FROM objects LEFT JOIN bodies ON bodies.id = body";
+const partQuery =
+  "SELECT part_number AS partNumber, CAST(size AS TEXT) AS size, etag, place FROM parts " +
+  "WHERE upload_id = ?";
 
-/** Objects after a key, or before it from the last one. */
-function readObjects(
-  check: Check,
-  from: { after: string | null } | { before: string | null },
-): CheckedRow[] {
-  const isForward = "after" in from;
-  const key = isForward ? from.after : from.before;
-  const bound = key === null ? "" : `WHERE key ${isForward ? ">" : "<"} ?`;
-  const order = isForward ? "" : "DESC";
-  const query = `${objectQuery} ${bound} ORDER BY key ${order} LIMIT ${rowsMax}`;
-  const page = rowsOf(check, query, ...(key === null ? [] : [key])).map(objectRow);
-  requireProgress(key, page.at(-1)?.key, isForward ? 1 : -1);
-  return page;
-}
+type Row = Record<string, SQLOutputValue>;
 
-function objectRow(row: Record<string, SQLOutputValue>): CheckedRow {
+function objectRow(row: Row): CheckedRow {
   const body = row["body"] === null ? null : Number(row["body"]);
   return { ...row, body } as unknown as CheckedRow;
 }
 
-function rowsOf(
-  { database }: Check,
-  query: string,
-  ...values: (string | number)[]
-): Record<string, SQLOutputValue>[] {
+function rowsOf({ database }: Check, query: string, ...values: (string | number)[]): Row[] {
   return database.prepare(query).all(...values);
 }
 
 /**
- * A page must end beyond the row after which it begins. SQLite returns a damaged key where the key
- * was stored, so that the page that begins after the damaged key can be the same page again.
+ * The rows of a query in the order of a column, in short reads.
  *
- * @throws Error if the page ends where it begins, or before
+ * A read must end beyond the row after which it begins. SQLite returns a damaged key where the key
+ * was stored, so that the read that begins after the damaged key can return the same rows again.
+ *
+ * @throws Error if a read ends where it begins, or before
  */
-function requireProgress<Key extends string | number>(
-  from: Key | null,
-  last: Key | undefined,
-  direction: 1 | -1,
-): void {
-  if (from === null || last === undefined) return;
-  const order =
-    typeof last === "number"
-      ? last - Number(from)
-      : Buffer.compare(Buffer.from(last), Buffer.from(`${from}`));
-  if (order * direction <= 0) throw new Error(`the row of "${last}" is not in its place`);
+function* rowsInOrder(
+  check: Check,
+  query: string,
+  column: "key" | "uploadId" | "partNumber",
+  ...values: (string | number)[]
+): Generator<Row> {
+  const end = `ORDER BY ${column} LIMIT ${rowsMax}`;
+  let page = rowsOf(check, `SELECT * FROM (${query}) ${end}`, ...values);
+  while (page.length > 0) {
+    yield* page;
+    const last = page.at(-1)?.[column] as string | number;
+    page = rowsOf(check, `SELECT * FROM (${query}) WHERE ${column} > ? ${end}`, ...values, last);
+    const next = (page.at(-1)?.[column] ?? null) as string | number | null;
+    const isInPlace =
+      typeof next === "string" ? compareKeys(next, String(last)) > 0 : Number(next) > Number(last);
+    if (next !== null && !isInPlace) throw new Error(`the row of "${next}" is not in its place`);
+  }
 }

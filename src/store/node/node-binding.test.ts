@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { PulledContents, type PieceCalls } from "./node-binding.ts";
+import { pulledContents, type PieceCalls } from "./node-binding.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -33,10 +33,10 @@ function onShort(count: number): Error {
 
 function open(available: number, length = available) {
   const runtime = new FakeRuntime(available);
-  return { runtime, stream: new PulledContents(runtime).open({ id: 7, length, onShort }) };
+  return { runtime, stream: pulledContents(runtime)({ id: 7, length, onShort }) };
 }
 
-describe("PulledContents", () => {
+describe("pulledContents()", () => {
   it("asks for nothing before the first read", async () => {
     const { runtime, stream } = open(10 * mebibyte);
     const response = new Response(stream as BodyInit);
@@ -79,7 +79,7 @@ describe("PulledContents", () => {
 
   it("passes on the error of a call", async () => {
     const calls: PieceCalls = { read: () => Promise.reject(new Error("gone")), close: () => {} };
-    const stream = new PulledContents(calls).open({ id: 1, length: 5, onShort });
+    const stream = pulledContents(calls)({ id: 1, length: 5, onShort });
     await expect(stream.getReader().read()).rejects.toThrow("gone");
   });
 });

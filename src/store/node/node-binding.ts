@@ -72,7 +72,7 @@ export function nodeBinding(settings: BucketSettings): ProxyHandler<object> {
 function proxiedCalls(binding: ProxiedBinding): BucketCalls {
   const invoke = (name: ProxiedCall, ...args: unknown[]): Promise<never> =>
     binding["ledge:bucket"](name, ...args) as Promise<never>;
-  const contents = new PulledContents({
+  const open = pulledContents({
     read: (id, length) => invoke("read", { id, length } satisfies PieceRequest),
     // After `dispose()` the proxy refuses calls, and the runtime has closed its files.
     close: (ids) => void (async () => invoke("close", ids))().catch(() => {}),
@@ -99,8 +99,7 @@ function proxiedCalls(binding: ProxiedBinding): BucketCalls {
     call: (request, make) => invoke("call", request).then(make),
     async get(request, make) {
       const answer = await invoke("get", request);
-      const opened = await decodeHeld(answer, request.key, (content) => contents.open(content));
-      return make(opened);
+      return make(await decodeHeld(answer, request.key, open));
     },
     put: (request) => send("put", request),
     uploadPart: (request) => send("uploadPart", request),
@@ -114,8 +113,6 @@ function streamOf(bytes: Uint8Array): StreamValue {
     length: bytes.length,
   };
 }
-
-type OpenedFiles = Exclude<FoundObject["content"], Uint8Array>;
 
 /** The operations that store content, without the content. */
 interface StoringOperations {
@@ -216,32 +213,46 @@ function present(opened: OpenedFile | null): OpenedObject | null {
   return { status, object, range, content: contentOf(content) };
 }
 
-/** Closes the files of a body that the program has dropped without a read. */
-const droppedBodies = new FinalizationRegistry<OpenedFiles>((files) => files.close());
-
 function contentOf(content: FoundObject["content"]): ArrayBuffer | ReadableStream {
   // A `Buffer` shares its memory with others, and its `slice()` does not copy.
   if (content instanceof Uint8Array) return new Uint8Array(content).buffer;
-  const chunks = content.chunks();
+  return contentStream(content.chunks(), () => content.close(), inlineBytesMax);
+}
+
+/** Closes the content of streams that the program has dropped without a read. */
+const dropped = new FinalizationRegistry<() => void>((close) => close());
+
+/** @param close is called once, at the end */
+function contentStream(
+  chunks: AsyncGenerator<Uint8Array>,
+  close: () => void,
+  highWaterMark: number,
+): ReadableStream<Uint8Array> {
+  const end = (): void => {
+    if (dropped.unregister(chunks)) close();
+  };
   const stream = new ReadableStream<Uint8Array>(
     {
       type: "bytes",
       async pull(controller) {
-        const { done, value } = await chunks.next();
-        // The memory of a chunk is used again for the next.
+        const { done, value } = await chunks.next().catch((error: unknown) => {
+          end();
+          throw error;
+        });
+        // The memory of a chunk may be used again for the next.
         if (!done) return controller.enqueue(new Uint8Array(value));
-        content.close();
+        end();
         controller.close();
         (controller as ReadableByteStreamController).byobRequest?.respond(0);
       },
       async cancel() {
         await chunks.return(undefined);
-        content.close();
+        end();
       },
     },
-    { highWaterMark: inlineBytesMax },
+    { highWaterMark },
   );
-  droppedBodies.register(stream, content);
+  dropped.register(stream, close, chunks);
   return stream;
 }
 
@@ -265,109 +276,47 @@ interface ContentDescription {
  * Content that Node receives from the runtime in pieces (`client/proxied-calls.ts`).
  *
  * No piece is asked for before the program reads. A piece is received whole, even when the program
- * stops reading: the next piece is asked for when less than half of a piece waits to be read. So
- * memory is bounded, and no response of the runtime stays unread.
+ * stops reading, and the next piece is asked for when the program reads a piece. So memory is bounded, and no
+ * response of the runtime stays unread.
  */
-export class PulledContents {
-  readonly #calls: PieceCalls;
-  /** Closes the contents of streams that the program has dropped without reading them. */
-  readonly #dropped = new FinalizationRegistry<number>((id) => this.#close(id));
-  readonly #closing: number[] = [];
-
-  constructor(calls: PieceCalls) {
-    this.#calls = calls;
-  }
-
-  open(content: ContentDescription): ReadableStream<Uint8Array> {
-    const pieces = new PieceReader(this.#calls, content);
-    const end = (): void => {
-      this.#dropped.unregister(pieces);
-      this.#close(content.id);
-    };
-    const stream = new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          try {
-            const chunk = await pieces.next();
-            if (chunk !== null) return controller.enqueue(chunk);
-            controller.close();
-          } catch (error) {
-            controller.error(error);
-          }
-          end();
-        },
-        cancel: end,
-      },
-      { highWaterMark: 0 },
-    );
-    this.#dropped.register(stream, content.id, pieces);
-    return stream;
-  }
-
+export function pulledContents(
+  calls: PieceCalls,
+): (content: ContentDescription) => ReadableStream<Uint8Array> {
+  const closing: number[] = [];
   /** Contents that are closed in the same turn are closed by one call. */
-  #close(id: number): void {
-    if (this.#closing.push(id) > 1) return;
-    setImmediate(() => this.#calls.close(this.#closing.splice(0))).unref();
-  }
+  const close = (id: number): void => {
+    if (closing.push(id) > 1) return;
+    setImmediate(() => calls.close(closing.splice(0))).unref();
+  };
+  return (content) => contentStream(pulledChunks(calls, content), () => close(content.id), 0);
 }
 
-class PieceReader {
-  readonly #calls: PieceCalls;
-  readonly #content: ContentDescription;
-  #chunks: Uint8Array[] = [];
-  /** Bytes that have arrived and that the program has not read. */
-  #waitingBytes = 0;
-  #arrivedBytes = 0;
-  #askedBytes = 0;
-  #isReceiving = false;
-  #failure: { readonly error: unknown } | undefined;
-  #progress = Promise.withResolvers<void>();
-
-  constructor(calls: PieceCalls, content: ContentDescription) {
-    this.#calls = calls;
-    this.#content = content;
-  }
-
-  /** The next bytes; `null` at the end. */
-  async next(): Promise<Uint8Array | null> {
-    for (;;) {
-      const chunk = this.#chunks.shift();
-      this.#waitingBytes -= chunk?.length ?? 0;
-      this.#askAhead();
-      if (chunk !== undefined) return chunk;
-      if (this.#failure !== undefined) throw this.#failure.error;
-      if (!this.#isReceiving) return null;
-      await this.#progress.promise;
+async function* pulledChunks(
+  calls: PieceCalls,
+  { id, length, onShort }: ContentDescription,
+): AsyncGenerator<Uint8Array> {
+  const receive = async (bytes: number): Promise<Uint8Array[]> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await calls.read(id, bytes)) chunks.push(chunk);
+    return chunks;
+  };
+  let asked = firstPieceBytes;
+  let arrived = 0;
+  let next = receive(asked);
+  for (;;) {
+    const chunks = await next;
+    const expected = Math.min(asked, length);
+    if (asked < length) {
+      next = receive(pieceBytes);
+      // The program may stop before this piece.
+      next.catch(() => {});
+      asked += pieceBytes;
     }
-  }
-
-  #askAhead(): void {
-    const isNeeded = !this.#isReceiving && this.#failure === undefined;
-    const isAllAsked = this.#askedBytes >= this.#content.length;
-    if (!isNeeded || isAllAsked || this.#waitingBytes > pieceBytes / 2) return;
-    this.#isReceiving = true;
-    void this.#receive(this.#askedBytes === 0 ? firstPieceBytes : pieceBytes)
-      .catch((error: unknown) => (this.#failure = { error }))
-      .finally(() => {
-        this.#isReceiving = false;
-        this.#wake();
-      });
-  }
-
-  async #receive(bytes: number): Promise<void> {
-    const { id, length, onShort } = this.#content;
-    this.#askedBytes = Math.min(this.#askedBytes + bytes, length);
-    for await (const chunk of await this.#calls.read(id, bytes)) {
-      this.#arrivedBytes += chunk.length;
-      this.#waitingBytes += chunk.length;
-      this.#chunks.push(chunk);
-      this.#wake();
+    for (const chunk of chunks) {
+      arrived += chunk.length;
+      yield chunk;
     }
-    if (this.#arrivedBytes < this.#askedBytes) throw onShort(this.#arrivedBytes);
-  }
-
-  #wake(): void {
-    this.#progress.resolve();
-    this.#progress = Promise.withResolvers();
+    if (arrived < expected) throw onShort(arrived);
+    if (expected === length) return;
   }
 }
