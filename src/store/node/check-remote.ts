@@ -5,18 +5,17 @@
  * Other programs may write meanwhile, so an object that was replaced since it was listed is compared
  * with its own metadata: those of the answer that has the content.
  */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { mapConcurrent } from "../../base/concurrency.ts";
 import { isComposite, type ChecksumAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import { multipartEtag } from "../core/multipart.ts";
-import type { DescribedObject } from "../core/operations.ts";
 import { allChecksums } from "../core/object.ts";
+import { firstPartBytes, listPages } from "./bucket-objects.ts";
 import { chunksOf, closeContent, type Bucket, type FoundObject } from "./bucket.ts";
-import { listPages } from "./bucket-objects.ts";
+import type { Damage } from "./check-bucket.ts";
 import { RemoteUnusableError } from "./remote-buckets.ts";
 import { RunningChecksums } from "./written-content.ts";
-import type { Damage } from "./check-bucket.ts";
 
 export interface RemoteReport {
   readonly name: string;
@@ -48,48 +47,37 @@ export async function checkRemote(
     unverified: { count: 0, keys: [] },
   };
   await mapConcurrent(listedObjects(bucket), readsMax, async ({ key, size }) => {
-    const verdict = await verdictOf(bucket, key);
+    try {
+      const opened = await bucket.get({ key });
+      if (opened?.status === "found") {
+        await checkObject(bucket, opened, report).finally(() => closeContent(opened));
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError) || error instanceof RemoteUnusableError) throw error;
+      report.objects++;
+      report.damages.push({ key, problem: error.message });
+    }
     onObject(size);
-    if (verdict === null) return;
-    report.objects++;
-    report.bytes += verdict.bytes;
-    if (verdict.problem !== null) report.damages.push({ key, problem: verdict.problem });
-    if (verdict.isOther) note(report.otherWriters, key);
-    if (verdict.isUnverified) note(report.unverified, key);
   });
   report.damages.sort((one, other) => ((one.key ?? "") < (other.key ?? "") ? -1 : 1));
   return report;
 }
 
-interface Verdict {
-  readonly bytes: number;
-  /** What is wrong, as the end of a sentence about the object. */
-  readonly problem: string | null;
-  readonly isOther: boolean;
-  readonly isUnverified: boolean;
+async function* listedObjects(bucket: Bucket) {
+  for await (const { objects } of listPages(bucket)) yield* objects;
 }
 
-/** `null` for an object that was deleted meanwhile. */
-async function verdictOf(bucket: Bucket, key: string): Promise<Verdict | null> {
-  try {
-    const opened = await bucket.get({ key });
-    if (opened?.status !== "found") return null;
-    try {
-      return await compare(bucket, opened);
-    } finally {
-      closeContent(opened);
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError) || error instanceof RemoteUnusableError) throw error;
-    return { bytes: 0, problem: error.message, isOther: false, isUnverified: false };
-  }
-}
-
-async function compare(bucket: Bucket, opened: FoundObject): Promise<Verdict> {
-  const { object, content } = opened;
+async function checkObject(
+  bucket: Bucket,
+  { object, content }: FoundObject,
+  report: RemoteReport,
+): Promise<void> {
+  const { key, etag } = object;
   const known = Object.entries(allChecksums(object)).filter(([, hex]) => !isComposite(hex));
   const running = new RunningChecksums(known.map(([algorithm]) => algorithm as ChecksumAlgorithm));
-  const parts = await partsOf(bucket, object);
+  const isOfParts = /^[0-9a-f]{32}-\d+$/.test(etag);
+  const partBytes = isOfParts ? await firstPartBytes(bucket, object) : null;
+  const parts = partBytes === null ? null : hashParts(Math.max(partBytes, 1));
   let bytes = 0;
   for await (const chunk of chunksOf(content)) {
     bytes += chunk.length;
@@ -97,72 +85,52 @@ async function compare(bucket: Bucket, opened: FoundObject): Promise<Verdict> {
     parts?.update(chunk);
   }
   const found = running.end();
+  const partsEtag = parts?.etag() ?? null;
   // The entity tag is the version of an object that another program has stored.
-  const isOther = object.version === object.etag;
-  const isUnverified =
-    known.length === 0 && isOther && (parts === null || parts.etag() !== object.etag);
+  const isOther = object.version === etag;
+  report.objects++;
+  report.bytes += bytes;
+  if (isOther) note(report.otherWriters, key);
+  if (isOther && known.length === 0 && partsEtag !== etag) note(report.unverified, key);
+  const damage = (problem: string): void => void report.damages.push({ key, problem });
   const different = known.find(([algorithm, hex]) => found[algorithm as ChecksumAlgorithm] !== hex);
-  const problem =
-    bytes !== object.size
-      ? `the content has ${bytes} bytes, metadata says ${object.size}`
-      : different !== undefined
-        ? `the content has the ${different[0]} ${found[different[0] as ChecksumAlgorithm]}, ` +
-          `metadata says ${different[1]}`
-        : parts !== null && !isOther && parts.etag() !== object.etag
-          ? `the content has the entity tag ${parts.etag()}, the service says ${object.etag}`
-          : null;
-  return { bytes, problem, isOther, isUnverified };
-}
-
-/** `null` for an object that was not stored in parts. */
-async function partsOf(bucket: Bucket, object: DescribedObject): Promise<PartHashes | null> {
-  if (!/^[0-9a-f]{32}-\d+$/.test(object.etag)) return null;
-  const first = await bucket.get({ key: object.key, partNumber: 1 });
-  if (first?.status !== "found") return null;
-  closeContent(first);
-  return new PartHashes(Math.max(first.range.length, 1));
-}
-
-/** The hashes of parts that have one size, but for the last. */
-class PartHashes {
-  readonly #partBytes: number;
-  readonly #ended: { readonly etag: string }[] = [];
-  #running: Hash = createHash("md5");
-  #count = 0;
-  #etag: string | undefined;
-
-  constructor(partBytes: number) {
-    this.#partBytes = partBytes;
-  }
-
-  update(chunk: Uint8Array): void {
-    for (let start = 0; start < chunk.length;) {
-      if (this.#count === this.#partBytes) this.#end();
-      const some = chunk.subarray(start, start + this.#partBytes - this.#count);
-      this.#running.update(some);
-      this.#count += some.length;
-      start += some.length;
-    }
-  }
-
-  /** Called after the last chunk. */
-  etag(): string {
-    if (this.#etag === undefined) {
-      this.#end();
-      this.#etag = multipartEtag(this.#ended);
-    }
-    return this.#etag;
-  }
-
-  #end(): void {
-    this.#ended.push({ etag: this.#running.digest("hex") });
-    this.#running = createHash("md5");
-    this.#count = 0;
+  if (bytes !== object.size) {
+    damage(`the content has ${bytes} bytes, metadata says ${object.size}`);
+  } else if (different !== undefined) {
+    const [algorithm, hex] = different;
+    const actual = found[algorithm as ChecksumAlgorithm];
+    damage(`the content has the ${algorithm} ${actual}, metadata says ${hex}`);
+  } else if (partsEtag !== null && !isOther && partsEtag !== etag) {
+    damage(`the content has the entity tag ${partsEtag}, the service says ${etag}`);
   }
 }
 
-async function* listedObjects(bucket: Bucket) {
-  for await (const { objects } of listPages(bucket)) yield* objects;
+/** The entity tag of parts that have one size, but for the last. */
+function hashParts(partBytes: number) {
+  const ended: { readonly etag: string }[] = [];
+  let running = createHash("md5");
+  let count = 0;
+  const end = (): void => {
+    ended.push({ etag: running.digest("hex") });
+    running = createHash("md5");
+    count = 0;
+  };
+  return {
+    update(chunk: Uint8Array): void {
+      for (let start = 0; start < chunk.length;) {
+        if (count === partBytes) end();
+        const some = chunk.subarray(start, start + partBytes - count);
+        running.update(some);
+        count += some.length;
+        start += some.length;
+      }
+    },
+    /** Called once, after the last chunk. */
+    etag(): string {
+      end();
+      return multipartEtag(ended);
+    },
+  };
 }
 
 function note(noted: { count: number; readonly keys: string[] }, key: string): void {

@@ -2,11 +2,14 @@
  * The buckets of the store's folder: operations go to the owner, many in one request, and this process
  * reads and writes large content itself (`written-content.ts`, `blob-files.ts`).
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { constants, copyFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { newRunId, RunRecords } from "../../state/runs.ts";
 import { damagedText } from "../client/failure.ts";
-import { BlobDamagedError } from "../core/content.ts";
+import { BlobDamagedError, bucketFolder, makeBlobName } from "../core/content.ts";
 import { isComposite, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
 import { ConnectionLostError } from "../core/fault.ts";
 import { StoreError, type Method } from "../core/errors.ts";
@@ -23,17 +26,28 @@ import {
 import { BlobFiles, joinBytes } from "./blob-files.ts";
 import { copyByRead, type Bucket, type FoundObject, type OpenedObject } from "./bucket.ts";
 import { OwnerConnection, type OwnerConnectionOptions } from "./owner-connection.ts";
-import { ContentFiles, ContentNotWrittenError, type WriteOptions } from "./written-content.ts";
+import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
 
-/** The buckets of a folder, over one connection to its owner. */
+/**
+ * The buckets of a folder, over one connection to its owner.
+ *
+ * For the files that the process writes, the process has a run of its own, with a record
+ * (`state/runs.ts`), and its id is in the names of the files (`core/content.ts`). While the process lives,
+ * the garbage collector leaves these files alone, although no row names them yet. If the process is killed,
+ * the owner removes the record, and the files that no row names are garbage.
+ */
 export class LocalBuckets {
   readonly owner: OwnerConnection;
-  readonly contents: ContentFiles;
+  readonly #folder: string;
+  readonly #runs: RunRecords;
+  readonly #runId = newRunId();
+  #hasRecord = false;
 
   /** @param folder of the store */
   constructor(folder: string, options?: OwnerConnectionOptions) {
     this.owner = new OwnerConnection(folder, options);
-    this.contents = new ContentFiles(folder);
+    this.#folder = folder;
+    this.#runs = new RunRecords(folder);
   }
 
   /** @param isDeletable whether a request can delete the bucket */
@@ -41,14 +55,36 @@ export class LocalBuckets {
     return new LocalBucket(this, name, isDeletable);
   }
 
+  /** The folder of a bucket's files. */
+  filesOf(bucketName: string): string {
+    return join(this.#folder, "blobs", bucketFolder(bucketName));
+  }
+
+  /**
+   * The name of a new file. The record is written before the first file: see `core/content.ts`.
+   *
+   * @throws ContentNotWrittenError
+   */
+  newFileName(): string {
+    try {
+      if (!this.#hasRecord) this.#runs.write(this.#runId);
+    } catch (error) {
+      throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
+    }
+    this.#hasRecord = true;
+    return makeBlobName(this.#runId, randomBytes(16).toString("hex"));
+  }
+
   /** Removes the files that crashes left. */
   async collectGarbage(bucketName: string): Promise<void> {
     await this.owner.run((endpoint) => endpoint.request(`/collect/${bucketName}`));
   }
 
+  /** Also ends the run: files that no row names are garbage from now on. */
   async close(): Promise<void> {
     await this.owner.close();
-    this.contents.close();
+    if (this.#hasRecord) this.#runs.remove(this.#runId);
+    this.#hasRecord = false;
   }
 }
 
@@ -60,12 +96,15 @@ export class LocalBucket implements Bucket {
   readonly isDeletable: boolean;
   readonly #store: LocalBuckets;
   readonly #queue: OperationQueue;
+  /** Of the files. */
+  readonly #folder: string;
   #hasFolder = false;
 
   constructor(store: LocalBuckets, name: string, isDeletable: boolean) {
     this.name = name;
     this.isDeletable = isDeletable;
     this.#store = store;
+    this.#folder = store.filesOf(name);
     this.#queue = new OperationQueue(store.owner, name);
   }
 
@@ -98,7 +137,7 @@ export class LocalBucket implements Bucket {
       if (damaged !== undefined && (damaged.version === object.version || attempt > attemptsMax)) {
         throw new StoreError(10001, damagedText(key, damaged.error));
       }
-      const files = new BlobFiles(this.#store.contents.folderOf(this.name), found.content);
+      const files = new BlobFiles(this.#folder, found.content);
       try {
         await files.open();
         return { ...answer, content: files };
@@ -111,7 +150,8 @@ export class LocalBucket implements Bucket {
   }
 
   write(body: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<Content> {
-    return this.#written(() => this.#store.contents.write(this.name, body, options));
+    const place = () => ({ folder: this.#folder, name: this.#store.newFileName() });
+    return this.#written(() => writeContent(body, place, options));
   }
 
   /** A whole file whose checksums are known is copied without a read. */
@@ -121,20 +161,41 @@ export class LocalBucket implements Bucket {
     const checksums = wholeChecksums(object, algorithms);
     if (path !== null && checksums !== null && range.length === object.size) {
       const { size } = object;
-      const blob = await this.#written(() => this.#store.contents.copy(path, size, this.name));
+      const blob = await this.#written(() => this.#copyFile(path, size));
       if (blob !== null) return { blob, size, checksums };
     }
     return copyByRead(this, source, algorithms);
   }
 
-  discard(content: Content): Promise<void> {
-    return this.#store.contents.discard(this.name, content);
+  async discard(content: Content): Promise<void> {
+    if ("blob" in content) await rm(join(this.#folder, content.blob), { force: true });
+  }
+
+  /**
+   * Copies a file without a read where the file system shares blocks. Returns the name of the copy;
+   * `null` if the file does not exist any more.
+   *
+   * @throws ContentNotWrittenError
+   */
+  async #copyFile(source: string, size: number): Promise<string | null> {
+    const name = this.#store.newFileName();
+    const path = join(this.#folder, name);
+    try {
+      await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      if ((await stat(path)).size === size) return name;
+      await rm(path, { force: true });
+      return null;
+    } catch (error) {
+      await rm(path, { force: true });
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw new ContentNotWrittenError(size, error as NodeJS.ErrnoException);
+    }
   }
 
   /** Says why the disk has not taken content, and makes the folder of a bucket that is configured. */
   async #written<Written>(write: () => Promise<Written>): Promise<Written> {
     if (!this.isDeletable && !this.#hasFolder) {
-      mkdirSync(this.#store.contents.folderOf(this.name), { recursive: true, mode: 0o700 });
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       this.#hasFolder = true;
     }
     try {
@@ -167,10 +228,8 @@ const requestsMax = 2;
 const requestBytesMax = 8 * 1024 * 1024;
 const requestOperationsMax = 500;
 
-interface QueuedOperation {
+interface QueuedOperation extends PromiseWithResolvers<Outcome> {
   readonly operation: Operation;
-  readonly resolve: (outcome: Outcome) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -183,7 +242,6 @@ export class OperationQueue {
   readonly #bucketName: string;
   #queued: QueuedOperation[] = [];
   #requests = 0;
-  #scheduled = false;
 
   constructor(owner: OwnerConnection, bucketName: string) {
     this.#owner = owner;
@@ -192,24 +250,18 @@ export class OperationQueue {
 
   /** @throws ConnectionLostError when a fault loses the answer */
   async execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
-    const outcome = (await this.#add(request as Operation)) as Outcome<M>;
+    const queued = {
+      operation: request as Operation,
+      ...Promise.withResolvers<Outcome>(),
+    };
+    // The operations of one turn travel together.
+    if (this.#queued.push(queued) === 1) setImmediate(() => this.#flush());
+    const outcome = (await queued.promise) as Outcome<M>;
     const { delayMilliseconds, lost, late } = outcome.fault ?? {};
     if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
     // A body that a fault breaks off is lost as a whole here.
     if (lost !== undefined || late) throw new ConnectionLostError();
     return outcome;
-  }
-
-  #add(operation: Operation): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      this.#queued.push({ operation, resolve, reject });
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      setImmediate(() => {
-        this.#scheduled = false;
-        this.#flush();
-      });
-    });
   }
 
   #flush(): void {

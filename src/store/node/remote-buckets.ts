@@ -7,10 +7,11 @@
  * after a failure, the next use asks again.
  */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { createReadStream, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { removeLeftFolders } from "../../base/processes.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -296,30 +297,19 @@ export class SpoolFolder implements Spool {
 
   async open(blob: string, size: number): Promise<ReadableStream<Uint8Array>> {
     const onBytes = this.#followers.get(blob);
-    const file = await open(this.#path(blob));
-    let position = 0;
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          const length = Math.min(readBytes, size - position);
-          const { bytesRead, buffer } = await file.read(
-            new Uint8Array(length),
-            0,
-            length,
-            position,
-          );
-          position += bytesRead;
-          if (bytesRead === 0 && position < size) throw new Error("A spooled file is too short.");
-          if (bytesRead > 0) controller.enqueue(buffer.subarray(0, bytesRead));
-          onBytes?.(position);
-          if (position < size) return;
-          await file.close();
-          controller.close();
-        },
-        cancel: () => file.close(),
-      },
-      { highWaterMark: 1 },
-    );
+    const path = this.#path(blob);
+    const chunks = async function* (): AsyncGenerator<Uint8Array> {
+      let position = 0;
+      for await (const chunk of createReadStream(path, { highWaterMark: readBytes })) {
+        position += (chunk as Buffer).length;
+        onBytes?.(position);
+        yield chunk as Buffer;
+      }
+      if (position < size) throw new Error("A spooled file is too short.");
+    };
+    return Readable.toWeb(
+      Readable.from(chunks(), { objectMode: false }),
+    ) as ReadableStream<Uint8Array>;
   }
 
   async remove(blob: string): Promise<void> {

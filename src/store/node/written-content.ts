@@ -1,19 +1,13 @@
 /**
  * Content that this process writes: small content to memory, large content to a new file, with checksums.
  * The operation that stores the content names the file.
- *
- * For the files of buckets the process has a run of its own, with a record (`state/runs.ts`), and its
- * id is in the names of its files (`core/content.ts`). While the process lives, the garbage collector
- * leaves these files alone, although no row names them yet. If the process is killed, the owner removes
- * the record, and the files that no row names are garbage.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { closeSync, openSync, write } from "node:fs";
-import { constants, copyFile, rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
-import { newRunId, RunRecords } from "../../state/runs.ts";
-import { bucketFolder, makeBlobName } from "../core/content.ts";
 import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
 import { RunningCrc } from "../core/hash.ts";
 import { inlineBytesMax } from "../core/limits.ts";
@@ -37,81 +31,6 @@ export class ContentNotWrittenError extends Error {
     super(`Cannot write content: ${cause.message}`, { cause });
     this.bytes = bytes;
     this.code = cause.code;
-  }
-}
-
-/** The files of buckets that this process writes. */
-export class ContentFiles {
-  readonly #storeFolder: string;
-  readonly #runs: RunRecords;
-  readonly #runId = newRunId();
-  #hasRecord = false;
-
-  constructor(storeFolder: string) {
-    this.#storeFolder = storeFolder;
-    this.#runs = new RunRecords(storeFolder);
-  }
-
-  folderOf(bucketName: string): string {
-    return join(this.#storeFolder, "blobs", bucketFolder(bucketName));
-  }
-
-  /** `writeContent()` to a file of the bucket. */
-  write(
-    bucketName: string,
-    body: AsyncIterable<Uint8Array>,
-    options?: WriteOptions,
-  ): Promise<Content> {
-    const place = () => ({ folder: this.folderOf(bucketName), name: this.#newName() });
-    return writeContent(body, place, options);
-  }
-
-  /**
-   * Copies a whole file into a bucket, without a read where the file system shares blocks. Returns
-   * the name of the copy; `null` if the file does not exist any more.
-   *
-   * @param source the path of the file
-   * @throws ContentNotWrittenError
-   */
-  async copy(source: string, size: number, bucketName: string): Promise<string | null> {
-    const name = this.#newName();
-    const path = join(this.folderOf(bucketName), name);
-    try {
-      await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-      if ((await stat(path)).size === size) return name;
-      await rm(path, { force: true });
-      return null;
-    } catch (error) {
-      await rm(path, { force: true });
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-      throw new ContentNotWrittenError(size, error as NodeJS.ErrnoException);
-    }
-  }
-
-  /** Removes the file of content that no operation was sent for. */
-  async discard(bucketName: string, content: Content): Promise<void> {
-    if ("blob" in content) await rm(join(this.folderOf(bucketName), content.blob), { force: true });
-  }
-
-  /** Ends the run. Files that no row names are garbage from now on. */
-  close(): void {
-    if (this.#hasRecord) this.#runs.remove(this.#runId);
-    this.#hasRecord = false;
-  }
-
-  /**
-   * The record is written before the first file: see `core/content.ts`.
-   *
-   * @throws ContentNotWrittenError
-   */
-  #newName(): string {
-    try {
-      if (!this.#hasRecord) this.#runs.write(this.#runId);
-    } catch (error) {
-      throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
-    }
-    this.#hasRecord = true;
-    return makeBlobName(this.#runId, randomBytes(16).toString("hex"));
   }
 }
 
@@ -268,21 +187,19 @@ class NewFile {
 
   async #append(buffer: Buffer, length: number): Promise<void> {
     for (let start = 0; start < length;) {
-      const count = await this.#writeSome(buffer, start, length - start);
-      start += count;
-      this.#written += count;
+      const left = length - start;
+      const { bytesWritten } = await writeSome(this.#descriptor, buffer, start, left, null).catch(
+        (error: NodeJS.ErrnoException) => {
+          throw new ContentNotWrittenError(this.#written + left, error);
+        },
+      );
+      start += bytesWritten;
+      this.#written += bytesWritten;
     }
   }
-
-  #writeSome(buffer: Buffer, start: number, length: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      write(this.#descriptor, buffer, start, length, null, (error, count) => {
-        if (error === null) resolve(count);
-        else reject(new ContentNotWrittenError(this.#written + length, error));
-      });
-    });
-  }
 }
+
+const writeSome = promisify(write);
 
 /** In a buffer of its own: the whole buffer of a view would travel. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
@@ -292,52 +209,42 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
     : new Uint8Array(Buffer.concat(pieces));
 }
 
-/** The checksums of content that passes by in pieces. */
-
 interface RunningChecksum {
   update(bytes: Uint8Array): unknown;
   /** In hexadecimal. */
   digest(): string;
 }
 
+/** The checksums of content that passes by in pieces. */
 export class RunningChecksums {
-  readonly #running: readonly (readonly [ChecksumAlgorithm, RunningChecksum])[];
+  readonly #running: ReadonlyMap<ChecksumAlgorithm, RunningChecksum>;
 
-  constructor(algorithms: Iterable<ChecksumAlgorithm>) {
-    this.#running = Array.from(new Set(algorithms), (algorithm) => [
-      algorithm,
-      startChecksum(algorithm),
-    ]);
+  constructor(algorithms: readonly ChecksumAlgorithm[]) {
+    this.#running = new Map(algorithms.map((each) => [each, startChecksum(each)]));
   }
 
   update(bytes: Uint8Array): void {
-    for (const [, running] of this.#running) running.update(bytes);
+    for (const running of this.#running.values()) running.update(bytes);
   }
 
   /** Called once, after the last piece. */
   end(): Checksums {
     return Object.fromEntries(
-      this.#running.map(([algorithm, running]) => [algorithm, running.digest()]),
+      Array.from(this.#running, ([algorithm, running]) => [algorithm, running.digest()]),
     );
   }
 }
 
 function startChecksum(algorithm: ChecksumAlgorithm): RunningChecksum {
-  if (algorithm === "crc32") return new NativeCrc32();
   if (algorithm === "crc32c" || algorithm === "crc64nvme") return new RunningCrc(algorithm);
+  if (algorithm === "crc32") {
+    // zlib's CRC-32 uses the instructions of the processor.
+    let value = 0;
+    return {
+      update: (bytes) => (value = crc32(bytes, value)),
+      digest: () => value.toString(16).padStart(8, "0"),
+    };
+  }
   const running = createHash(algorithm);
   return { update: (bytes) => running.update(bytes), digest: () => running.digest("hex") };
-}
-
-/** zlib's CRC-32 uses the instructions of the processor. */
-class NativeCrc32 implements RunningChecksum {
-  #value = 0;
-
-  update(bytes: Uint8Array): void {
-    this.#value = crc32(bytes, this.#value);
-  }
-
-  digest(): string {
-    return this.#value.toString(16).padStart(8, "0");
-  }
 }

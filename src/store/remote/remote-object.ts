@@ -52,10 +52,10 @@ export function objectOfHeaders(key: string, headers: Headers, size: number): Ne
   const isOfParts = partsCountOf(etag) !== null;
   const ofParts = isOfParts ? serviceChecksums(headers) : {};
   return {
+    ...fields,
     key,
     size,
     etag,
-    ...fields,
     uploaded: isOfParts ? Math.max(uploaded, lastModified(headers)) : uploaded,
     checksums: { ...md5Of(etag, headers), ...ofParts, ...checksums },
   };
@@ -152,7 +152,19 @@ type Packed = Pick<PackedObject, "version" | "uploaded"> &
 export function packHeaders(object: PackedObject): Record<string, string> {
   const { version, uploaded, custom, storageClass, ssecKeyMd5 } = object;
   const { md5: _, ...checksums } = object.checksums;
-  const { headers, names, others } = httpHeaders(object.http);
+  const headers: Record<string, string> = {};
+  const names: string[] = [];
+  const others: Record<string, string | number> = {};
+  for (const [field, header] of headerFields) {
+    const value = object.http[field];
+    if (value === undefined) continue;
+    const text = typeof value === "number" ? expiresText(value) : plainText(field, value);
+    if (text === null) others[field] = value;
+    else {
+      headers[header] = text;
+      names.push(field);
+    }
+  }
   const packed: Packed = {
     version,
     uploaded,
@@ -170,61 +182,27 @@ export function packHeaders(object: PackedObject): Record<string, string> {
 export function unpackHeaders(headers: Pick<Headers, "get">): PackedObject | null {
   const packed = parsePacked(headers.get(packedHeader));
   if (packed === null) return null;
-  const { version, uploaded, custom = {}, storageClass = "Standard", ssecKeyMd5 } = packed;
-  const named = new Set(packed.headers);
+  const { headers: named, ...fields } = packed;
   const http: Record<string, string | number> = { ...packed.http };
-  for (const field of httpMetadataFields) {
-    const value = named.has(field) ? headers.get(httpMetadataHeaders[field]) : null;
-    if (value !== null) http[field] = value;
+  for (const [field, header] of headerFields) {
+    const text = named?.includes(field) === true ? headers.get(header) : null;
+    if (text !== null) http[field] = field === "cacheExpiry" ? Date.parse(text) || 0 : text;
   }
-  const expires = named.has("cacheExpiry") ? headers.get("expires") : null;
-  if (expires !== null) http["cacheExpiry"] = Date.parse(expires) || 0;
-  return {
-    version,
-    uploaded,
-    http,
-    custom,
-    storageClass,
-    checksums: packed.checksums ?? {},
-    ssecKeyMd5,
-  };
+  return { custom: {}, storageClass: "Standard", checksums: {}, ...fields, http };
 }
 
-/** A value that every service returns as it was sent. */
-const plainValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** The HTTP metadata that standard headers carry. */
+const headerFields: readonly (readonly [field: keyof HttpMetadata, header: string])[] = [
+  ...httpMetadataFields.map((field) => [field, httpMetadataHeaders[field]] as const),
+  ["cacheExpiry", "expires"],
+];
 
-function httpHeaders(http: HttpMetadata): {
-  headers: Record<string, string>;
-  names: string[];
-  others: HttpMetadata;
-} {
-  const headers: Record<string, string> = {};
-  const names: string[] = [];
-  const others: Record<string, string | number> = {};
-  for (const field of httpMetadataFields) {
-    const value = http[field];
-    if (value === undefined) continue;
-    if (isPlain(field, value)) {
-      headers[httpMetadataHeaders[field]] = value;
-      names.push(field);
-    } else others[field] = value;
-  }
-  const { cacheExpiry } = http;
-  if (cacheExpiry !== undefined) {
-    const text = expiresText(cacheExpiry);
-    if (text === null) others["cacheExpiry"] = cacheExpiry;
-    else {
-      headers["expires"] = text;
-      names.push("cacheExpiry");
-    }
-  }
-  return { headers, names, others };
-}
-
-function isPlain(field: keyof typeof httpMetadataHeaders, value: string): boolean {
+/** `null` for a value that a service may not return as it was sent. */
+function plainText(field: keyof HttpMetadata, value: string): string | null {
   // Services remove the encoding of a request from the encodings of the object.
   const isRemoved = field === "contentEncoding" && /aws-chunked/i.test(value);
-  return plainValue.test(value) && !isRemoved;
+  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value);
+  return isPlain && !isRemoved ? value : null;
 }
 
 /** `null` for a time that a date of HTTP cannot say: with a fraction, or without four digits of a year. */
