@@ -2,17 +2,17 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { DemandPort } from "./companion-dns.ts";
+import { openDemandPort, type DemandPort } from "./companion-dns.ts";
 
 const host = "127.0.0.1";
 
 async function open(start: () => Promise<number>): Promise<DemandPort> {
-  const opened = await DemandPort.open({ host, port: 0, start });
+  const opened = await openDemandPort(host, 0, start);
   onTestFinished(() => opened.close());
   return opened;
 }
 
-describe("DemandPort", () => {
+describe("openDemandPort()", () => {
   it("starts the server with the first connection, and passes all connections on", async () => {
     const server = createHttpServer((request, response) =>
       response.end(`you asked ${request.url}`),
@@ -45,8 +45,6 @@ describe("DemandPort", () => {
     onTestFinished(() => void other.close());
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
-    await expect(DemandPort.open({ host, port, start: async () => 0 })).rejects.toThrow(
-      "EADDRINUSE",
-    );
+    await expect(openDemandPort(host, port, async () => 0)).rejects.toThrow("EADDRINUSE");
   });
 });

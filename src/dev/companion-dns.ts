@@ -12,7 +12,7 @@
  */
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { findFreePort } from "../base/ports.ts";
@@ -42,11 +42,10 @@ import { Succession } from "../state/succession.ts";
 import { hasQueryFaults, type StartDevOptions } from "./dev-options.ts";
 import type { DnsLocation, DnsSummary } from "./summary.ts";
 
-/** The ports in use. A restart keeps them, also those that are not the wanted ports. */
 interface Ports {
-  readonly api: number;
-  readonly https: number | null;
-  readonly dns: number;
+  readonly port: number;
+  readonly httpsPort: number | undefined;
+  readonly dnsPort: number;
 }
 
 export class CompanionDns {
@@ -59,12 +58,15 @@ export class CompanionDns {
   /** The port of the record API, where DNS starts on demand. */
   #demandPort: DemandPort | null = null;
   #succession: Succession<ZonesOwner> | null = null;
+  /** A restart keeps the ports in use, also those that are not the wanted ports. */
   #lastPorts: { readonly wanted: Ports; readonly used: Ports } | null = null;
   /** Warnings of the last start. */
   #notes: string[] = [];
   #changes: Promise<void> = Promise.resolve();
   readonly #onChange: (news: string) => void;
-  readonly #launched = Promise.withResolvers<void>();
+  readonly #launch = Promise.withResolvers<void>();
+  /** Resolves when the process of the runtime exists: then DNS starts beside other work. */
+  readonly launched = this.#launch.promise;
 
   /** @param onChange called when DNS starts or moves while the dev server runs */
   constructor(config: ProjectConfig, options: StartDevOptions, onChange: (news: string) => void) {
@@ -72,11 +74,6 @@ export class CompanionDns {
     this.#options = options;
     this.#onChange = onChange;
     this.#folder = pluginFolder(stateFolder(config.folder, options.persistTo), "dns");
-  }
-
-  /** Resolves when the process of the runtime exists: then DNS starts beside other work. */
-  get launched(): Promise<void> {
-    return this.#launched.promise;
   }
 
   start(): Promise<void> {
@@ -101,12 +98,15 @@ export class CompanionDns {
       this.#config = config;
       const isSame = isDnsDeclared(config) === isDnsDeclared(previous);
       if (isSame && isDeepStrictEqual(config.dns, previous.dns)) return;
-      if (this.#owner === null) return this.#share();
+      const owner = this.#owner;
+      if (owner === null) return this.#share();
       try {
-        await this.#restart(this.#owner);
+        await this.#end();
+        await this.#begin(owner);
       } catch (error) {
         this.#config = previous;
-        await this.#restart(this.#owner);
+        await this.#end();
+        await this.#begin(owner);
         throw error;
       }
     });
@@ -122,33 +122,29 @@ export class CompanionDns {
 
   /** What the summary of the dev server says of DNS now. */
   async describe(): Promise<DnsSummary> {
-    const notes = this.#notes;
-    const isDeclared = isDnsDeclared(this.#config);
-    const server = this.#server;
-    if (server === null) return { ...(await this.#locateElsewhere()), notes };
+    const location = await this.locate();
+    if (location.state !== "running" || this.#server === null) {
+      return { ...location, notes: this.#notes } as DnsSummary;
+    }
     return {
-      ...this.#locationOf(server),
-      isDeclared,
-      https: describeHttps(server.httpsUrl),
+      ...location,
+      isDeclared: isDnsDeclared(this.#config),
+      https: describeHttps(this.#server.httpsUrl),
       credentials: describeCredentials(this.#config.dns.variables),
-      zones: await server.listZones(),
-      notes,
+      zones: await this.#server.listZones(),
+      notes: this.#notes,
     };
   }
 
   /** Where DNS is now, without a call of the record API: what asks often must not fill its log. */
   async locate(): Promise<DnsLocation> {
-    return this.#server === null ? this.#locateElsewhere() : this.#locationOf(this.#server);
-  }
-
-  #locationOf({ url, addresses }: RunningServer): Extract<DnsLocation, { state: "running" }> {
     const port = this.#demandPort?.port;
-    return { state: "running", url: port === undefined ? url : apiUrl(port), addresses };
-  }
-
-  async #locateElsewhere(): Promise<Exclude<DnsLocation, { state: "running" }>> {
-    const port = this.#demandPort?.port;
-    if (port !== undefined) return { state: "on demand", url: apiUrl(port) };
+    const demandUrl = port === undefined ? null : apiUrl(port);
+    if (this.#server !== null) {
+      const { url, addresses } = this.#server;
+      return { state: "running", url: demandUrl ?? url, addresses };
+    }
+    if (demandUrl !== null) return { state: "on demand", url: demandUrl };
     const { addresses, processId } = (await findZonesOwner(this.#folder)) ?? {};
     return { state: "shared", url: addresses?.url ?? null, processId: processId ?? null };
   }
@@ -175,11 +171,9 @@ export class CompanionDns {
     if (this.#isNeeded) return this.#serve(owner);
     const wanted = this.#options.dnsApiPort ?? this.#config.dns.apiPort;
     const port = await findFreePort(wanted, apiHost);
-    this.#demandPort = await DemandPort.open({
-      host: apiHost,
-      port,
-      start: async () => portOf((await this.#demand()).url),
-    });
+    this.#demandPort = await openDemandPort(apiHost, port, async () =>
+      portOf((await this.#demand()).url),
+    );
   }
 
   /** Serves DNS now, if it does not run. */
@@ -198,11 +192,6 @@ export class CompanionDns {
     return this.#server;
   }
 
-  async #restart(owner: ZonesOwner): Promise<void> {
-    await this.#end();
-    await this.#begin(owner);
-  }
-
   async #end(): Promise<void> {
     await this.#demandPort?.close();
     this.#demandPort = null;
@@ -212,27 +201,24 @@ export class CompanionDns {
 
   async #serve(owner: ZonesOwner): Promise<void> {
     const { dnsApiPort, dnsPort } = this.#options;
-    const { apiPort, httpsPort, port: dnsPortDefault } = this.#config.dns;
-    const wanted = {
+    const { dns } = this.#config;
+    const wanted: Ports = {
       // The port on demand is the port for clients, and passes connections on.
-      api: this.#demandPort === null ? (dnsApiPort ?? apiPort) : 0,
-      https: httpsPort,
-      dns: dnsPort ?? dnsPortDefault,
+      port: this.#demandPort === null ? (dnsApiPort ?? dns.apiPort) : 0,
+      httpsPort: dns.httpsPort ?? undefined,
+      dnsPort: dnsPort ?? dns.port,
     };
     const last = isDeepStrictEqual(wanted, this.#lastPorts?.wanted) ? this.#lastPorts : null;
-    const { api, https, dns } = last?.used ?? wanted;
-    this.#server = await startServer(owner, this.#config.dns, {
-      port: api,
-      httpsPort: https ?? undefined,
-      dnsPort: dns,
-      onLaunch: () => this.#launched.resolve(),
-      log: (line: string) => void this.#notes.push(line),
+    const server = await startServer(owner, dns, {
+      ...(last?.used ?? wanted),
+      onLaunch: this.#launch.resolve,
+      log: (line) => void this.#notes.push(line),
     });
-    const { url, httpsUrl, dnsPort: usedDnsPort } = this.#server;
+    this.#server = server;
     const used = {
-      api: portOf(url),
-      https: httpsUrl === null ? null : portOf(httpsUrl),
-      dns: usedDnsPort ?? 0,
+      port: portOf(server.url),
+      httpsPort: server.httpsUrl === null ? undefined : portOf(server.httpsUrl),
+      dnsPort: server.dnsPort ?? 0,
     };
     this.#lastPorts = { wanted, used };
   }
@@ -302,70 +288,56 @@ function hasZones(folder: string): boolean {
   }
 }
 
-interface DemandPortOptions {
-  readonly host: string;
-  /** 0 for any. */
+export interface DemandPort {
   readonly port: number;
-  /** Starts the server, or waits for its start. Returns its port on the same host. */
-  readonly start: () => Promise<number>;
+  close(): Promise<void>;
 }
 
 /**
  * A port that is open before its server runs: the first connection starts the server. A connection
  * waits until the server runs and is then passed on to the port of the server.
+ *
+ * @param port 0 for any
+ * @param start starts the server, or waits for its start; returns its port on the same host
  */
-export class DemandPort {
-  readonly #options: DemandPortOptions;
-  readonly #server: Server;
-  readonly #connections = new Set<Socket>();
-
-  private constructor(options: DemandPortOptions) {
-    this.#options = options;
-    this.#server = createServer({ pauseOnConnect: true }, (client) => void this.#pass(client));
-  }
-
-  static async open(options: DemandPortOptions): Promise<DemandPort> {
-    const opened = new DemandPort(options);
-    opened.#server.listen(options.port, options.host);
-    await once(opened.#server, "listening");
-    return opened;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  async close(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    for (const connection of this.#connections) connection.destroy();
-    await closed;
-  }
-
-  async #pass(client: Socket): Promise<void> {
-    this.#follow(client);
-    let port: number;
-    try {
-      port = await this.#options.start();
-    } catch {
-      // The starter reports the reason.
-      client.destroy();
-      return;
-    }
+export async function openDemandPort(
+  host: string,
+  port: number,
+  start: () => Promise<number>,
+): Promise<DemandPort> {
+  const connections = new Set<Socket>();
+  const follow = (connection: Socket): void => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+    // The end of the other side follows from the event "close".
+    connection.on("error", () => {});
+  };
+  const pass = (client: Socket, serverPort: number): void => {
     if (client.destroyed) return;
-    const server = connect(port, this.#options.host);
-    this.#follow(server);
+    const server = connect(serverPort, host);
+    follow(server);
     client.once("close", () => server.destroy());
     server.once("close", () => client.destroy());
     client.pipe(server).pipe(client);
-  }
-
-  #follow(connection: Socket): void {
-    this.#connections.add(connection);
-    connection.once("close", () => this.#connections.delete(connection));
-    // The end of the other side follows from the event "close".
-    connection.on("error", () => {});
-  }
+  };
+  const listener = createServer({ pauseOnConnect: true }, (client) => {
+    follow(client);
+    start().then(
+      (serverPort) => pass(client, serverPort),
+      // The starter reports the reason.
+      () => client.destroy(),
+    );
+  });
+  await once(listener.listen(port, host), "listening");
+  return {
+    port: (listener.address() as AddressInfo).port,
+    async close() {
+      const closed = once(listener, "close");
+      listener.close();
+      for (const connection of connections) connection.destroy();
+      await closed;
+    },
+  };
 }
 
 /** @returns `null` without DNS, and while another process starts DNS */

@@ -5,20 +5,24 @@
  * (`docs/decisions/0008-dns-in-its-own-runtime.md`). A change of the configuration file takes effect
  * when the file is saved; while the file has mistakes, the previous configuration stays in use.
  */
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { findFreePort } from "../base/ports.ts";
 import { codeCache } from "../base/runtime-patches.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
-import { readConfig } from "../config/read-config.ts";
-import type { BucketBinding } from "../store/config/store-buckets.ts";
+import { shownPath } from "../config/config-file.ts";
+import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
 import { ActivityLog } from "../explorer/server/activity-log.ts";
 import type { DnsAccess } from "../explorer/server/context.ts";
-import { usedBuckets } from "../explorer/server/project-buckets.ts";
-import type { RunningExplorer } from "../explorer/server/start-explorer.ts";
+import { CallError } from "../explorer/server/call.ts";
+import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets.ts";
+import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
 import { StoreConditions } from "../explorer/server/store-conditions.ts";
+import { conditionsOfFaults } from "../explorer/server/wanted-conditions.ts";
 import {
   persistPath,
   pluginFolder,
@@ -28,12 +32,7 @@ import {
 } from "../state/folder.ts";
 import { endLeftRuntimes, storeNeeds } from "../store/node/store-owner.ts";
 import { accessOf, CompanionDns } from "./companion-dns.ts";
-import {
-  CompanionS3,
-  describeFaultsInForce,
-  holdFaults,
-  startCompanionExplorer,
-} from "./companions.ts";
+import { CompanionS3 } from "./companion-s3.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import { observeScript, ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor, watchConfig } from "./script-supervisor.ts";
@@ -91,41 +90,30 @@ export async function startDevServer(options: StartDevOptions): Promise<DevServe
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_LOG: options.logLevel ?? logLevelDefault,
   });
-  try {
-    return await startInEnvironment(options, leaveEnvironment);
-  } catch (error) {
-    leaveEnvironment();
-    throw error;
-  }
-}
-
-async function startInEnvironment(
-  options: StartDevOptions,
-  leaveEnvironment: () => void,
-): Promise<DevServer> {
-  const config = readConfig(options);
-  const state = stateFolder(config.folder, options.persistTo);
-  // wrangler would show an error with a stack, its own or the error of our plugin.
-  if (config.buckets.length > 0) {
-    requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
-  } else requireWritableFolder(persistPath(state));
-  const remotes = await checkRemotes(config.buckets);
   let server: DevServer | undefined;
-  const dns =
-    options.dns === false
-      ? null
-      : new CompanionDns(config, options, (news) => server?.reportDns(news));
-  const startingDns = dns?.start() ?? Promise.resolve();
+  let dns: CompanionDns | null = null;
   try {
+    const config = readConfig(options);
+    const state = stateFolder(config.folder, options.persistTo);
+    // wrangler would show an error with a stack, its own or the error of our plugin.
+    if (config.buckets.length > 0) {
+      requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
+    } else requireWritableFolder(persistPath(state));
+    const remotes = await checkRemotes(config.buckets);
+    if (options.dns !== false) {
+      dns = new CompanionDns(config, options, (news) => server?.reportDns(news));
+    }
+    const startingDns = dns?.start() ?? Promise.resolve();
+    startingDns.catch(() => {});
     // wrangler blocks the process while it loads. The runtime of DNS starts meanwhile.
     await Promise.race([startingDns, dns?.launched]);
     loadWrangler();
-    server = new DevServer(options, { dns, startingDns, remotes, leaveEnvironment });
+    server = new DevServer(options, { dns, startingDns, leaveEnvironment }, remotes);
     await Promise.all([startingDns, server.start()]);
     return server;
   } catch (error) {
-    startingDns.catch(() => {});
     await (server?.stop() ?? dns?.stop());
+    leaveEnvironment();
     throw error instanceof UserError
       ? error
       : new UserError((error as Error).message, { cause: error });
@@ -135,7 +123,6 @@ async function startInEnvironment(
 interface DevServerParts {
   readonly dns: CompanionDns | null;
   readonly startingDns: Promise<void>;
-  readonly remotes: readonly RemoteSummary[];
   readonly leaveEnvironment: () => void;
 }
 
@@ -143,9 +130,7 @@ export class DevServer implements RunningDev {
   readonly #options: StartDevOptions;
   readonly #console: ScriptConsole;
   readonly #ready = Promise.withResolvers<void>();
-  readonly #dns: CompanionDns | null;
-  readonly #startingDns: Promise<void>;
-  readonly #leaveEnvironment: () => void;
+  readonly #parts: DevServerParts;
   readonly #s3: CompanionS3 | null;
   /** The unusual conditions: those of `--fault`, until the explorer changes them. */
   readonly #conditions: StoreConditions;
@@ -164,12 +149,10 @@ export class DevServer implements RunningDev {
   #reports: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
-  constructor(options: StartDevOptions, parts: DevServerParts) {
+  constructor(options: StartDevOptions, parts: DevServerParts, remotes: readonly RemoteSummary[]) {
     this.#options = options;
-    this.#dns = parts.dns;
-    this.#startingDns = parts.startingDns;
-    this.#remotes = parts.remotes;
-    this.#leaveEnvironment = parts.leaveEnvironment;
+    this.#parts = parts;
+    this.#remotes = remotes;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(() => this.#project.config, options);
@@ -232,7 +215,7 @@ export class DevServer implements RunningDev {
       onCrash: (signal) => this.#onCrash(signal),
     });
     // Before the runtime starts: then its first call waits for the faults.
-    await holdFaults(this.#conditions, this.#options.faults);
+    await this.#holdFaults();
     await Promise.all([this.#supervisor.start(), this.#s3?.update(), this.#startExplorer()]);
     const { envFiles = [] } = this.#options;
     const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
@@ -250,7 +233,9 @@ export class DevServer implements RunningDev {
   }
 
   async summary(): Promise<string> {
-    const dns = await this.#dns?.describe();
+    const dns = await this.#parts.dns?.describe();
+    const { bucketFaults, dnsFaults, problem } = await this.#conditions.read();
+    const faults = [...bucketFaults, ...dnsFaults].map(({ text }) => text);
     return renderSummary(
       {
         url: this.url,
@@ -262,7 +247,7 @@ export class DevServer implements RunningDev {
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
         remotes: this.#remotes,
-        faults: await describeFaultsInForce(this.#conditions),
+        faults: [...faults, ...(problem === null ? [] : [problem])],
         bindings: this.#supervisor?.bindings ?? {},
         hidden: hiddenBindings,
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
@@ -274,13 +259,13 @@ export class DevServer implements RunningDev {
   /** Tells the user of a change of DNS that no change of the configuration has caused. */
   reportDns(news: string): void {
     this.#report(async () => {
-      const dns = await this.#dns?.describe();
+      const dns = await this.#parts.dns?.describe();
       if (dns !== undefined) this.#log([news, ...renderDns(dns)].join("\n"));
     });
   }
 
   stop(): Promise<void> {
-    return (this.#stopping ??= this.#stop().finally(this.#leaveEnvironment));
+    return (this.#stopping ??= this.#stop().finally(this.#parts.leaveEnvironment));
   }
 
   async #stop(): Promise<void> {
@@ -291,7 +276,7 @@ export class DevServer implements RunningDev {
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
     await this.#conditions.close();
-    if (this.#dns !== null) await within(stopMilliseconds, this.#dns.stop());
+    await within(stopMilliseconds, this.#parts.dns?.stop() ?? Promise.resolve());
   }
 
   get #address() {
@@ -305,27 +290,67 @@ export class DevServer implements RunningDev {
     return port;
   }
 
+  /**
+   * Puts the faults of `--fault` in force, until the explorer changes them.
+   *
+   * @throws UserError for a fault that could hit no call
+   */
+  async #holdFaults(): Promise<void> {
+    const { faults = [] } = this.#options;
+    if (faults.length === 0) return;
+    try {
+      await this.#conditions.change(conditionsOfFaults(faults));
+    } catch (error) {
+      throw error instanceof CallError ? new UserError(error.message) : error;
+    }
+  }
+
+  /** Starts the explorer: a page for the buckets, the zones and what happens. */
   async #startExplorer(): Promise<void> {
     if (this.#options.explorer === false) return;
     const activity = new ActivityLog();
     observeScript(this.#console, activity);
-    this.#explorer = await startCompanionExplorer(this.#options, {
-      config: () => this.#project.config,
-      scriptName: () => this.scriptName,
-      scriptUrl: () => this.url,
-      s3: () => this.#s3?.describe() ?? null,
-      dns: () => this.#dnsAccess(),
-      runningDns: async () => {
-        const location = await this.#dns?.locate();
-        return location?.state === "on demand" ? null : accessOf(location, this.#project.config);
+    const config = (): ProjectConfig => this.#project.config;
+    const { folder, path } = config();
+    const dns = () => this.#dnsAccess();
+    this.#explorer = await serveExplorer(
+      {
+        stateFolder: this.persistFolder,
+        buckets: () => explorerBuckets(config()),
+        configFile: path ?? undefined,
+        port: this.#options.explorerPort,
       },
-      conditions: this.#conditions,
-      activity,
-    });
+      {
+        dns,
+        runningDns: async () => {
+          const location = await this.#parts.dns?.locate();
+          return location?.state === "on demand" ? null : accessOf(location, config());
+        },
+        conditions: this.#conditions,
+        activity,
+        bindings: () => usedBuckets(config()),
+        project: async () => {
+          const access = await dns();
+          return {
+            name: this.scriptName ?? basename(folder),
+            version: packageVersion(),
+            stateFolder: shownPath(this.persistFolder, process.cwd()),
+            scriptUrl: this.url,
+            s3Url: this.#s3?.describe()?.url ?? null,
+            dns: access && { apiUrl: access.apiUrl, addresses: access.addresses },
+            hasRequests: true,
+          };
+        },
+        s3: () => {
+          const served = this.#s3?.describe() ?? null;
+          return served && { url: served.url, credentials: served };
+        },
+      },
+    );
   }
 
   async #dnsAccess(): Promise<DnsAccess | null> {
-    return accessOf(await this.#dns?.locate(), this.#project.config);
+    return accessOf(await this.#parts.dns?.locate(), this.#project.config);
   }
 
   #input(): ReturnType<typeof workerInput> {
@@ -333,7 +358,7 @@ export class DevServer implements RunningDev {
       hostname: this.#hostname,
       port: this.#port,
       inspectorPort: this.#inspectorPort,
-      hasDns: this.#dns !== null,
+      hasDns: this.#parts.dns !== null,
       isObserved: this.#options.explorer !== false,
       console: this.#console,
     });
@@ -346,7 +371,7 @@ export class DevServer implements RunningDev {
       this.#remotes = await checkRemotes(project.config.buckets);
       this.#project = project;
       this.#warn();
-      await this.#dns?.update(this.#project.config);
+      await this.#parts.dns?.update(this.#project.config);
       await this.#s3?.update();
       this.#readyMessage = async () => `The configuration has changed.\n${await this.summary()}`;
       await this.#supervisor?.update(this.#input());
@@ -358,7 +383,7 @@ export class DevServer implements RunningDev {
 
   async #onReady(): Promise<void> {
     // The summary has the addresses of DNS. If DNS fails, the start fails.
-    await this.#startingDns;
+    await this.#parts.startingDns;
     // Settles when the conditions are in force, or when the reason why they are not is known.
     await this.#conditions.change(await this.#conditions.read());
     const message = this.#readyMessage;

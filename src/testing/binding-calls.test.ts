@@ -7,19 +7,16 @@ const put: PlannedCall = { kind: "kv", binding: "KV", method: "put", key: "a", k
 
 let session: PoolSession;
 let calls: BindingCalls;
-let layer: number;
 const recorded: BindingCall[] = [];
 const warnings: [method: string, layer: number, wasRunning: boolean][] = [];
 
 beforeEach(() => {
   recorded.length = 0;
   warnings.length = 0;
-  layer = 1;
   session = new PoolSession(new Map([["KV", "kv"]]), new Map());
   session.openLayer(1);
   calls = new BindingCalls(session, {
-    layerOfCall: () => layer,
-    isolates: (kind) => kind === "kv",
+    layerOf: (kind) => (kind === "kv" ? 1 : 0),
     record: (call) => void recorded.push(call),
     warnOfLateCall: ({ method }, ofLayer, wasRunning) => {
       warnings.push([method, ofLayer, wasRunning]);

@@ -13,10 +13,8 @@ import type { PoolSession } from "./pool-session.ts";
 
 /** What the calls need of the test runner. */
 export interface CallOwner {
-  /** The isolation layer of a call that is made now; 0 without isolation */
-  layerOfCall(): number;
-  /** Whether the writes to bindings of this kind are undone */
-  isolates(kind: BindingKind): boolean;
+  /** The isolation layer of a call that is made now; 0 if writes to bindings of this kind are not undone */
+  layerOf(kind: BindingKind): number;
   record(call: BindingCall): void;
   /** @param wasRunning the call was running when its test ended; otherwise it was made afterwards */
   warnOfLateCall(call: PlannedCall, layer: number, wasRunning: boolean): void;
@@ -35,12 +33,12 @@ export class BindingCalls {
 
   /** Whether a call of a closed layer is still running. */
   get hasLateCalls(): boolean {
-    return this.#running.some((layer) => !this.#session.isOpen(layer));
+    return this.#running.some((layer) => this.#isLate(layer));
   }
 
   /** Makes a call, or what a fault makes of it. */
   async run<Result>(call: PlannedCall, execute: () => PromiseLike<Result>): Promise<Result> {
-    const layer = this.#layerOf(call);
+    const layer = this.#owner.layerOf(call.kind);
     if (this.#isLate(layer)) return this.#endLate(call, layer);
     const fault = this.#session.hit(call);
     return this.#observe(call, layer, () => this.#execute(call, fault, layer, execute));
@@ -51,7 +49,7 @@ export class BindingCalls {
    * result can be called before the promise is settled.
    */
   runRpc(call: PlannedCall, execute: () => PromiseLike<unknown>): PromiseLike<unknown> {
-    const layer = this.#layerOf(call);
+    const layer = this.#owner.layerOf(call.kind);
     if (this.#isLate(layer)) return this.#endLate(call, layer);
     const fault = this.#session.hit(call);
     if (fault !== null) {
@@ -85,10 +83,6 @@ export class BindingCalls {
       },
     );
     return promise;
-  }
-
-  #layerOf({ kind }: PlannedCall): number {
-    return this.#owner.isolates(kind) ? this.#owner.layerOfCall() : 0;
   }
 
   #isLate(layer: number): boolean {

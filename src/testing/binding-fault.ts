@@ -1,8 +1,6 @@
 /**
  * Faults that a test injects into calls of bindings other than buckets.
  *
- *     faults.fail({ binding: "DB", sql: /INSERT/ }) ─▶ makeBindingFault ─▶ ArmedBindingFault.hit(call)
- *
  * The script's isolate decides and applies them (`binding-calls.ts`), because Miniflare serves these
  * bindings. The store applies the faults of buckets (`store/core/fault.ts`). The errors are those of
  * the deployed service.
@@ -23,6 +21,7 @@ import { checkFields, failEffect, showFault, type UnusedFault } from "../store/c
 import {
   bindingMethods,
   describePlannedCall,
+  planCall,
   type BindingKind,
   type PlannedCall,
 } from "./binding-call.ts";
@@ -43,11 +42,7 @@ export interface BindingFaultTarget extends FaultTiming {
 
 /** What a test gives beside the target. */
 export type BindingFaultOptions =
-  | {
-      readonly kind: "fail";
-      readonly code?: number | undefined;
-      readonly text?: string | undefined;
-    }
+  | { readonly kind: "fail"; readonly code?: number; readonly text?: string }
   | { readonly kind: "slow"; readonly by: Duration }
   | { readonly kind: "drop" };
 
@@ -81,105 +76,77 @@ const effectFields = { fail: ["code", "text"], slow: ["by"], drop: [] };
 
 export type BindingKinds = ReadonlyMap<string, BindingKind>;
 
-/**
- * A fault in force, with its count of matching calls.
- *
- * @throws TypeError that names the wrong field
- */
+/** A fault in force, with its count of matching calls. */
+export interface ArmedBindingFault {
+  /** Counts the call if the fault matches it. `null` if the fault does not hit the call. */
+  hit(call: PlannedCall): InjectedBindingFault | null;
+  /** `null` if the fault has hit a call. */
+  readonly unused: UnusedFault | null;
+}
+
+/** @throws TypeError that names the wrong field */
 export function makeBindingFault(
   target: BindingFaultTarget,
   options: BindingFaultOptions,
   kinds: BindingKinds,
 ): ArmedBindingFault {
   checkFields(target, options.kind, [...targetFields, ...effectFields[options.kind]]);
-  const { binding, sql, method } = target;
-  const kind = sql === undefined ? undefined : "d1";
-  const bindings = findBindings(binding, kind, kinds);
-  const methods = method === undefined ? null : [method].flat();
-  for (const each of bindings) checkMethods(each, methods, kinds);
-  for (const each of bindings) effectOn(anyCall(each, kinds), options);
-  return new ArmedBindingFault(target, options, bindings);
+  const { when = "before" } = target;
+  const bindings = findBindings(target, kinds);
+  const methods = target.method === undefined ? null : [target.method].flat();
+  for (const binding of bindings) {
+    const kind = kinds.get(binding) as BindingKind;
+    checkMethods(binding, kind, methods ?? []);
+    effectOn(planCall({ kind, binding }, "get", []), options);
+  }
+  const schedule = new FaultSchedule(toScheduleOptions(target));
+  let matches = 0;
+  let hasHit = false;
+  return {
+    hit(call) {
+      const { binding, method, key, keys, sql, statements = [] } = call;
+      const isMatch =
+        bindings.includes(binding) &&
+        methods?.includes(method) !== false &&
+        matchesAny(target.key, keys) &&
+        matchesAny(target.sql, statements);
+      if (!isMatch) return null;
+      matches++;
+      const nth = schedule.countCall();
+      if (nth === null) return null;
+      hasHit = true;
+      return { binding, method, key, sql, nth, when, effect: effectOn(call, options) };
+    },
+    get unused() {
+      return hasHit ? null : { text: showFault(options.kind, target), matches };
+    },
+  };
 }
 
 function findBindings(
-  name: string | undefined,
-  kind: BindingKind | undefined,
+  { binding, sql }: BindingFaultTarget,
   kinds: BindingKinds,
 ): readonly string[] {
-  const names = [...kinds.keys()].filter((each) => kind === undefined || kinds.get(each) === kind);
-  if (name === undefined) {
+  const names = [...kinds.keys()].filter((each) => sql === undefined || kinds.get(each) === "d1");
+  if (binding === undefined) {
     if (names.length > 0) return names;
     throw new TypeError('The script has no D1 database, so a fault with "sql" would hit no call.');
   }
-  if (names.includes(name)) return [name];
-  const what = kind === "d1" ? "D1 database" : "binding whose calls can fail";
-  const guess = nearest(name, names);
+  if (names.includes(binding)) return [binding];
+  const what = sql === undefined ? "binding whose calls can fail" : "D1 database";
+  const guess = nearest(binding, names);
   throw new TypeError(
-    `The script has no ${what} "${name}", so the fault would hit no call. ` +
+    `The script has no ${what} "${binding}", so the fault would hit no call. ` +
       (guess === null ? "" : `Did you mean "${guess}"? `) +
       `Bindings: ${names.join(", ") || "none"}.`,
   );
 }
 
-function checkMethods(name: string, methods: readonly string[] | null, kinds: BindingKinds): void {
-  const known = bindingMethods[kinds.get(name) as BindingKind];
-  for (const method of methods ?? []) {
-    if (known === null || known.includes(method)) continue;
-    throw new TypeError(`"${method}" is no method of ${name}. Use ${known.join(", ")}.`);
-  }
-}
-
-/** A call with which the options of a fault are checked before the first call. */
-function anyCall(binding: string, kinds: BindingKinds): PlannedCall {
-  return { kind: kinds.get(binding) as BindingKind, binding, method: "get", key: "", keys: [] };
-}
-
-export class ArmedBindingFault {
-  readonly #target: BindingFaultTarget;
-  readonly #options: BindingFaultOptions;
-  readonly #bindings: readonly string[];
-  readonly #schedule: FaultSchedule;
-  #matches = 0;
-  #hasHit = false;
-
-  constructor(
-    target: BindingFaultTarget,
-    options: BindingFaultOptions,
-    bindings: readonly string[],
-  ) {
-    this.#target = target;
-    this.#options = options;
-    this.#bindings = bindings;
-    this.#schedule = new FaultSchedule(toScheduleOptions(target));
-  }
-
-  /** Counts the call if the fault matches it. `null` if the fault does not hit the call. */
-  hit(call: PlannedCall): InjectedBindingFault | null {
-    if (!this.#matchesCall(call)) return null;
-    this.#matches++;
-    const nth = this.#schedule.countCall();
-    if (nth === null) return null;
-    this.#hasHit = true;
-    const { binding, method, key, sql } = call;
-    const { when = "before" } = this.#target;
-    return { binding, method, key, sql, nth, when, effect: effectOn(call, this.#options) };
-  }
-
-  #matchesCall({ binding, method, keys, statements = [] }: PlannedCall): boolean {
-    const target = this.#target;
-    return (
-      this.#bindings.includes(binding) &&
-      (target.method === undefined || [target.method].flat().includes(method)) &&
-      matchesAny(target.key, keys) &&
-      matchesAny(target.sql, statements)
-    );
-  }
-
-  /** `null` if the fault has hit a call. */
-  get unused(): UnusedFault | null {
-    if (this.#hasHit) return null;
-    return { text: showFault(this.#options.kind, this.#target), matches: this.#matches };
-  }
+function checkMethods(binding: string, kind: BindingKind, methods: readonly string[]): void {
+  const known = bindingMethods[kind];
+  const unknown = methods.find((method) => known?.includes(method) === false);
+  if (unknown === undefined || known === null) return;
+  throw new TypeError(`"${unknown}" is no method of ${binding}. Use ${known.join(", ")}.`);
 }
 
 function matchesAny(pattern: TextPattern | undefined, texts: readonly string[]): boolean {
@@ -230,7 +197,7 @@ export function errorOf({ kind }: PlannedCall, effect: BindingFaultEffect): Erro
 /** @throws TypeError if the kind of binding has no such error */
 function errorMessage(
   { kind, binding, method, keys }: PlannedCall,
-  { code, text }: { readonly code?: number | undefined; readonly text?: string | undefined },
+  { code, text }: Extract<BindingFaultOptions, { kind: "fail" }>,
 ): string {
   if (kind === "kv") {
     const status = code ?? 500;

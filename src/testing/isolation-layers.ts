@@ -19,15 +19,15 @@ import type { Controls } from "./controls.ts";
 export class IsolationLayers {
   readonly #controls: Controls;
   #last = 0;
-  #isolates: (kind: "store" | "dns") => boolean = () => true;
+  #isolated: readonly ("store" | "dns")[] = ["store", "dns"];
 
   constructor(controls: Controls) {
     this.#controls = controls;
   }
 
-  /** Leaves out the store or the DNS: all kinds are isolated by default. */
+  /** Leaves out the store or the DNS. */
   isolate(kinds: readonly string[]): void {
-    this.#isolates = (kind) => kinds.includes(kind);
+    this.#isolated = this.#isolated.filter((kind) => kinds.includes(kind));
   }
 
   /** @param snapshot the layer can be restored more than once, and has no faults or calls */
@@ -39,11 +39,14 @@ export class IsolationLayers {
 
   /** Undoes the writes of this layer and of all layers above it, and removes these layers. */
   async close(layer: number, next?: number): Promise<void> {
-    const { store, dns, state } = this.#isolated;
+    const { session, state } = this.#controls;
     // First, so that calls from now on are late.
-    this.#controls.session?.closeLayer(layer, next);
-    const ours = Promise.all([store?.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
-    await (state === undefined ? ours : state.closeLayer(layer, next, ours));
+    session?.closeLayer(layer, next);
+    const ours = Promise.all(
+      this.#isolated.map((kind) => this.#controls[kind]?.closeLayer(layer, next)),
+    );
+    const step = `close?layer=${layer}${next === undefined ? "" : `&next=${next}`}`;
+    await (state === undefined ? ours : state(step, ours));
   }
 
   /** Closes a layer and opens another in its place, in one round trip. */
@@ -60,18 +63,11 @@ export class IsolationLayers {
   }
 
   async #open(layer: number, snapshot: boolean): Promise<void> {
-    const { store, dns, state } = this.#isolated;
-    this.#controls.session?.openLayer(layer, snapshot);
-    const ours = Promise.all([store?.openLayer(layer, snapshot), dns?.openLayer(layer, snapshot)]);
-    await (state === undefined ? ours : state.openLayer(layer, ours));
-  }
-
-  get #isolated(): Partial<Controls> {
-    const { store, dns, state } = this.#controls;
-    return {
-      store: this.#isolates("store") ? store : undefined,
-      dns: this.#isolates("dns") ? dns : undefined,
-      state,
-    };
+    const { session, state } = this.#controls;
+    session?.openLayer(layer, snapshot);
+    const ours = Promise.all(
+      this.#isolated.map((kind) => this.#controls[kind]?.openLayer(layer, snapshot)),
+    );
+    await (state === undefined ? ours : state(`open?layer=${layer}`, ours));
   }
 }

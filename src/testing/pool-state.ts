@@ -9,14 +9,15 @@
 import * as pool from "cloudflare:test-internal";
 import { env } from "cloudflare:workers";
 import type { CallObserver } from "../store/client/bucket-calls.ts";
-import { describeCall, type Call } from "../store/core/fault.ts";
+import { describeCall } from "../store/core/fault.ts";
 import { describePlannedCall, type BindingKind } from "./binding-call.ts";
 import { BindingCalls } from "./binding-calls.ts";
 import {
   controlBinding,
   findControls,
   stateBinding,
-  StateControl,
+  stateControl,
+  type StateControl,
   type StateService,
 } from "./controls.ts";
 import type { AnyCall } from "./matchers.ts";
@@ -28,17 +29,13 @@ interface PoolState {
   readonly runtime: TestRuntime;
   /** The calls that this isolate made since the current test, suite or file began */
   readonly calls: AnyCall[];
-  /** The isolation layer of a call that is made now; 0 without isolation */
-  layerOfCall: () => number;
-  /** Whether the end of a test undoes the writes to bindings of this kind */
-  isolates: (kind: IsolatedKind) => boolean;
+  /** The isolation layer of a call that is made now; 0 if writes to bindings of this kind are not undone */
+  layerOf: (kind: "store" | BindingKind) => number;
   /** The names of the tests, suites or files of an isolation layer */
   namesOfLayer: (layer: number) => readonly string[];
   /** A handler of the script is called, with this context. */
   beginRequest: (context: object) => void;
 }
-
-type IsolatedKind = "store" | BindingKind;
 
 const stateKey = Symbol.for("ledge:test");
 
@@ -62,8 +59,7 @@ function makeState(): PoolState {
     new Map(buckets.map(([binding, bucket]) => [binding, bucket["ledge:name"]])),
   );
   const bindingCalls = new BindingCalls(session, {
-    layerOfCall: () => state.layerOfCall(),
-    isolates: (kind) => state.isolates(kind),
+    layerOf: (kind) => state.layerOf(kind),
     record: (call) => state.calls.push(call),
     warnOfLateCall: (call, layer, wasRunning) =>
       warnOfLateCall(describePlannedCall(call), state.namesOfLayer(layer), wasRunning),
@@ -71,23 +67,25 @@ function makeState(): PoolState {
   const state: PoolState = {
     runtime: new TestRuntime({
       ...controls,
-      ...stateControl(bindings[stateBinding], bindingCalls),
+      state: findStateControl(bindings[stateBinding], bindingCalls),
       session,
     }),
     calls: [],
-    layerOfCall: () => 0,
-    isolates: () => false,
+    layerOf: () => 0,
     namesOfLayer: () => [],
     beginRequest: () => {},
   };
   const observer: CallObserver = {
     // A bucket does not execute calls of layers that it does not know.
-    layer: () => (state.isolates("store") ? state.layerOfCall() : 0),
+    layer: () => state.layerOf("store"),
     record(bucketName, operation, outcome, layer) {
       const call = describeCall(bucketName, operation, outcome);
       if (call === null) return;
       if (!outcome.fault?.late) state.calls.push(call);
-      else warnOfLateCall(describeBucketCall(call), state.namesOfLayer(layer ?? 0));
+      else {
+        const text = `${call.method} of "${call.key}" in "${bucketName}"`;
+        warnOfLateCall(text, state.namesOfLayer(layer ?? 0));
+      }
     },
   };
   // All local buckets of an isolate share an observer, and so do all remote buckets.
@@ -98,9 +96,9 @@ function makeState(): PoolState {
   return state;
 }
 
-/** Bindings other than buckets and DNS, if the plugin isolates them. */
-function stateControl(service: unknown, calls: BindingCalls): { readonly state?: StateControl } {
-  if (service === undefined) return {};
+/** The files of the bindings other than buckets and DNS, if the plugin isolates them. */
+function findStateControl(service: unknown, calls: BindingCalls): StateControl | undefined {
+  if (service === undefined) return undefined;
   const { abortAllDurableObjects: abort } = pool;
   if (abort === undefined) {
     throw new Error(
@@ -108,7 +106,7 @@ function stateControl(service: unknown, calls: BindingCalls): { readonly state?:
         'Install a newer version, or isolate buckets and DNS only: ledge({ isolate: ["store", "dns"] }).',
     );
   }
-  return { state: new StateControl(service as StateService, abort, () => calls.hasLateCalls) };
+  return stateControl(service as StateService, abort, () => calls.hasLateCalls);
 }
 
 /** The pool calls each handler through `run` of its store of contexts. */
@@ -142,10 +140,6 @@ function findBuckets(bindings: Record<string, unknown>): [string, ObservableBuck
     // An own property, because the stub of a service seems to have every property.
     return typeof value === "object" && value !== null && Object.hasOwn(value, "ledge:observe");
   });
-}
-
-function describeBucketCall({ method, key, bucket }: Call): string {
-  return `${method} of "${key}" in "${bucket}"`;
 }
 
 /** @param names of the test that made the call: several if it ran concurrently with others */

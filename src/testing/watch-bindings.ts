@@ -5,10 +5,17 @@
  * are on prototypes, where they are replaced. The objects stay what they are, so they can be passed on
  * and compared. Objects that do not come from `env` are left alone.
  */
-import { planCall, planSql, type BindingKind, type PlannedCall } from "./binding-call.ts";
+import {
+  bindingMethods,
+  planCall,
+  planSql,
+  type BindingKind,
+  type PlannedCall,
+} from "./binding-call.ts";
 import type { BindingCalls } from "./binding-calls.ts";
 import type { BindingKinds } from "./binding-fault.ts";
 
+/** What an object of the runtime belongs to. */
 interface Owner {
   readonly kind: BindingKind;
   readonly binding: string;
@@ -27,7 +34,15 @@ const kindOfClass: ReadonlyMap<string, BindingKind> = new Map([
   ["DurableObjectNamespace", "durable_objects"],
 ]);
 
-const cachesBinding = "caches";
+/** The methods that return another object of the same binding: an upload, a statement, a session, a stub. */
+const makers: Readonly<Partial<Record<BindingKind, readonly string[]>>> = {
+  r2: ["createMultipartUpload", "resumeMultipartUpload"],
+  d1: ["prepare", "bind", "withSession"],
+  durable_objects: ["get", "getByName", "jurisdiction"],
+};
+
+/** All caches share the methods. */
+const cacheOwner: Owner = { kind: "cache", binding: "caches" };
 
 /** The bindings whose calls can be seen, and the caches. */
 export function kindsOfBindings(env: Readonly<Record<string, unknown>>): BindingKinds {
@@ -35,7 +50,7 @@ export function kindsOfBindings(env: Readonly<Record<string, unknown>>): Binding
     const kind = kindOf(value);
     return kind === undefined ? [] : [[name, kind]];
   });
-  return new Map([...kinds, [cachesBinding, "cache"]]);
+  return new Map([...kinds, [cacheOwner.binding, "cache"]]);
 }
 
 function kindOf(value: unknown): BindingKind | undefined {
@@ -50,7 +65,7 @@ export function watchBindings(env: Readonly<Record<string, unknown>>, calls: Bin
     const kind = kindOf(value);
     if (kind !== undefined) watch.add(value as object, { kind, binding });
   }
-  if (typeof caches !== "undefined") watch.addCaches(caches.default);
+  if (typeof caches !== "undefined") watch.add(caches.default, cacheOwner);
 }
 
 class BindingWatch {
@@ -62,173 +77,85 @@ class BindingWatch {
     this.#calls = calls;
   }
 
+  /** Replaces the methods of the prototype of an object, unless this has happened. */
   add(object: object, owner: Owner): void {
     this.#owners.set(object, owner);
-    switch (owner.kind) {
-      case "kv":
-        return this.#patchOnce(object, {
-          ...this.#observed(["get", "getWithMetadata", "put", "delete"], keyed),
-          ...this.#observed(["list"], listed),
-        });
-      case "r2":
-        return this.#patchOnce(object, {
-          ...this.#observed(["head", "get", "put", "delete"], keyed),
-          ...this.#observed(["list"], listed),
-          createMultipartUpload: this.#createsUpload,
-          resumeMultipartUpload: this.#derived((upload, bucket, [key]) =>
-            this.#addUpload(upload, { ...bucket, key: String(key) }),
-          ),
-        });
-      case "d1":
-        return this.#addDatabase(object);
-      case "durable_objects":
-        return this.#addNamespace(object);
-      case "cache":
-    }
-  }
-
-  /** All caches share the methods. */
-  addCaches(cache: object): void {
-    const owner: Owner = { kind: "cache", binding: cachesBinding };
-    this.#patchOnce(
-      cache,
-      this.#observed(
-        ["match", "put", "delete"],
-        (each, method, [request]) => {
-          const url = request instanceof Request ? request.url : String(request);
-          return planCall(each, method, [url]);
-        },
-        owner,
-      ),
-    );
-  }
-
-  #addUpload(upload: object, owner: Owner): void {
-    this.#owners.set(upload, owner);
-    this.#patchOnce(
-      upload,
-      this.#observed(["uploadPart", "complete", "abort"], (each, method) =>
-        planCall(each, method, [each.key ?? ""]),
-      ),
-    );
-  }
-
-  #addDatabase(database: object): void {
-    const statements = {
-      prepare: this.#derived((statement, owner, [sql]) =>
-        this.#addStatement(statement, { ...owner, sql: String(sql) }),
-      ),
-      ...this.#observed(["batch"], (owner, method, [batch]) => {
-        // D1 says what is wrong with other values.
-        const all = Array.isArray(batch) ? (batch as object[]) : [];
-        return planSql(
-          owner,
-          method,
-          all.map((each) => this.#owners.get(each)?.sql ?? ""),
-        );
-      }),
-    };
-    this.#patchOnce(database, {
-      ...statements,
-      ...this.#observed(["exec"], (owner, method, [sql]) => planSql(owner, method, [String(sql)])),
-      withSession: this.#derived((session, owner) => {
-        this.#owners.set(session, owner);
-        this.#patchOnce(session, statements);
-      }),
-    });
-  }
-
-  #addStatement(statement: object, owner: Owner): void {
-    this.#owners.set(statement, owner);
-    this.#patchOnce(statement, {
-      ...this.#observed(["first", "run", "all", "raw"], (each, method) =>
-        planSql(each, method, [each.sql ?? ""]),
-      ),
-      bind: this.#derived((bound, each) => this.#owners.set(bound, each)),
-    });
-  }
-
-  #addNamespace(namespace: object): void {
-    const stub: Wrap = (original) => (target, args) => {
-      const owner = this.#owners.get(target);
-      const made = original.apply(target, args) as Stub;
-      if (owner === undefined) return made;
-      return watchStub(made, original.apply(target, args) as Stub, owner, this.#calls);
-    };
-    this.#patchOnce(namespace, {
-      get: stub,
-      getByName: stub,
-      jurisdiction: this.#derived((part, owner) => this.#owners.set(part, owner)),
-    });
-  }
-
-  readonly #createsUpload: Wrap = (original) => {
-    const observed = this.#wrap(original, "createMultipartUpload", keyed);
-    return async (bucket, args) => {
-      const upload = (await observed(bucket, args)) as object;
-      const owner = this.#owners.get(bucket);
-      if (owner !== undefined) this.#addUpload(upload, { ...owner, key: String(args[0]) });
-      return upload;
-    };
-  };
-
-  /** Adds what a synchronous method returns: a statement, a session, an upload. */
-  #derived(add: (object: object, owner: Owner, args: readonly unknown[]) => void): Wrap {
-    return (original) => (target, args) => {
-      const result = original.apply(target, args) as object;
-      const owner = this.#owners.get(target);
-      if (owner !== undefined) add(result, owner, args);
-      return result;
-    };
-  }
-
-  #observed(methods: readonly string[], plan: Plan, ownerOfOthers?: Owner): Record<string, Wrap> {
-    return Object.fromEntries(
-      methods.map((method) => [
-        method,
-        (original) => this.#wrap(original, method, plan, ownerOfOthers),
-      ]),
-    );
-  }
-
-  /** @param ownerOfOthers of objects that are not known; without it they are left alone */
-  #wrap(original: Method, method: string, plan: Plan, ownerOfOthers?: Owner): Wrapped {
-    return (target, args) => {
-      const owner = this.#owners.get(target) ?? ownerOfOthers;
-      if (owner === undefined) return original.apply(target, args);
-      const execute = () => original.apply(target, args) as Promise<unknown>;
-      return this.#calls.run(plan(owner, method, args), execute);
-    };
-  }
-
-  /** Replaces methods of the prototype of an object, unless this has happened. */
-  #patchOnce(object: object, wraps: Readonly<Record<string, Wrap>>): void {
+    const { kind } = owner;
     const prototype = Object.getPrototypeOf(object) as Record<string, unknown>;
     if (this.#patched.has(prototype)) return;
     this.#patched.add(prototype);
-    for (const [name, wrap] of Object.entries(wraps)) {
-      const original = prototype[name];
-      if (typeof original !== "function") continue;
-      const wrapped = wrap(original as Method);
-      prototype[name] = function (this: object, ...args: unknown[]): unknown {
-        return wrapped(this, args);
+    const replace = (
+      names: readonly string[],
+      wrap: (original: Method, name: string) => Method,
+    ) => {
+      for (const name of names) {
+        const original = prototype[name];
+        if (typeof original === "function") prototype[name] = wrap(original as Method, name);
+      }
+    };
+    replace(bindingMethods[kind] ?? [], (original, method) =>
+      this.#observe(original, method, kind),
+    );
+    replace(makers[kind] ?? [], (original, method) => this.#follow(original, method));
+  }
+
+  #observe(original: Method, method: string, kind: BindingKind): Method {
+    const [calls, owners] = [this.#calls, this.#owners];
+    return function (...args) {
+      const owner = kind === "cache" ? cacheOwner : owners.get(this);
+      if (owner === undefined) return original.apply(this, args);
+      const sqlOf = (statement: object): string => owners.get(statement)?.sql ?? "";
+      const execute = () => original.apply(this, args) as Promise<unknown>;
+      return calls.run(plan(owner, method, args[0], sqlOf), execute);
+    };
+  }
+
+  /** Adds what a method returns. */
+  #follow(original: Method, method: string): Method {
+    const [calls, owners] = [this.#calls, this.#owners];
+    const add = (object: object, owner: Owner): object => {
+      this.add(object, owner);
+      return object;
+    };
+    return function (...args) {
+      const made = original.apply(this, args);
+      const owner = owners.get(this);
+      if (owner === undefined) return made;
+      const { kind } = owner;
+      if (kind === "durable_objects" && method !== "jurisdiction") {
+        return watchStub(made as Stub, original.apply(this, args) as Stub, owner, calls);
+      }
+      const detail = {
+        ...(kind === "r2" && { key: String(args[0]) }),
+        ...(method === "prepare" && { sql: String(args[0]) }),
       };
-    }
+      return made instanceof Promise
+        ? made.then((object: object) => add(object, { ...owner, ...detail }))
+        : add(made as object, { ...owner, ...detail });
+    };
   }
 }
 
-type Wrapped = (target: object, args: unknown[]) => unknown;
-type Wrap = (original: Method) => Wrapped;
-type Plan = (owner: Owner, method: string, args: readonly unknown[]) => PlannedCall;
-
-/** A call whose first argument is a key, or several keys. */
-function keyed(owner: Owner, method: string, [given]: readonly unknown[]): PlannedCall {
-  return planCall(owner, method, Array.isArray(given) ? given.map(String) : [String(given)]);
-}
-
-function listed(owner: Owner, method: string, [options]: readonly unknown[]): PlannedCall {
-  const { prefix } = (options ?? {}) as { prefix?: string | null };
-  return planCall(owner, method, [prefix ?? ""]);
+/** @param sqlOf the SQL of a statement */
+function plan(
+  owner: Owner,
+  method: string,
+  argument: unknown,
+  sqlOf: (statement: object) => string,
+): PlannedCall {
+  const { kind, key, sql } = owner;
+  if (kind === "d1") {
+    if (sql !== undefined) return planSql(owner, method, [sql]);
+    if (method === "exec") return planSql(owner, method, [String(argument)]);
+    // D1 says what is wrong with other values.
+    return planSql(owner, method, Array.isArray(argument) ? (argument as object[]).map(sqlOf) : []);
+  }
+  if (key !== undefined) return planCall(owner, method, [key]);
+  if (method === "list") {
+    return planCall(owner, method, [(argument as { prefix?: string } | undefined)?.prefix ?? ""]);
+  }
+  if (argument instanceof Request) return planCall(owner, method, [argument.url]);
+  return planCall(owner, method, [argument].flat().map(String));
 }
 
 interface Stub {

@@ -21,16 +21,21 @@ import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { hasRpc, type BucketBinding } from "../../store/config/store-buckets.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
+import { remotePlace } from "../../store/config/remotes.ts";
 import {
   writeTemporaryConfig,
-  bucketOptions,
   toWranglerTable,
+  unsafeBindings,
 } from "../../config/wrangler-config.ts";
-import type { RemotePlace } from "../../store/remote/remote-options.ts";
 import { controlBinding, dnsBinding, optionsKey, stateBinding } from "../controls.ts";
 import { stateKinds, type StateKind } from "../isolation/state-files.ts";
-import { findPool, keepStateInMemory, ReusedRuntimes, type Pool } from "./pool.ts";
+import {
+  findPool,
+  keepStateInMemory,
+  reuseRuntimes,
+  type EndActions,
+  type PoolModule,
+} from "./pool.ts";
 
 /** The options of the pool: `main`, `miniflare`, `wrangler`, and others. */
 export interface PoolOptions {
@@ -79,12 +84,12 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
   const kinds = isolatedKinds(typeof options === "function" ? true : options.isolate);
   const isolate = kinds.length > 0;
   const inMemory = typeof options === "function" || options.memory !== false;
-  let pool: Pool;
+  let pool: PoolModule;
   const poolPlugin: Plugin = {
     name: "ledge:pool",
     async config(viteConfig, environment) {
       pool = await findPool(resolve(viteConfig.root ?? "."));
-      const { configureVitest: _, ...hooks } = pool.plugin({});
+      const { configureVitest: _, ...hooks } = pool.cloudflareTest({});
       // Vite reads the other hooks of a plugin after the hook `config`.
       Object.assign(poolPlugin, hooks);
       return callHook(hooks.config, this, viteConfig, environment);
@@ -97,31 +102,29 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
       enforce: "post",
       configureVitest(context) {
         const { vitest, project } = context;
-        if (project.config.runner !== undefined && isolate) {
+        const { config } = project;
+        if (config.runner !== undefined && isolate) {
           throw new UserError(
-            `The project sets a test runner (${project.config.runner}), but isolation needs the ` +
+            `The project sets a test runner (${config.runner}), but isolation needs the ` +
               "runner of ledge. Remove the runner, or turn isolation off: ledge({ isolate: false }).",
           );
         }
-        const files = new DerivedFiles();
-        const runPrefix = new RunPrefix();
-        const { configureVitest } = pool.plugin(
-          projectOptions(options, project.config.root, { files, runPrefix }),
+        const atEnd: EndActions = [];
+        const { configureVitest } = pool.cloudflareTest(
+          projectOptions(options, config.root, atEnd),
         );
         callHook(configureVitest, undefined, context);
         const reusesRuntime = vitest.config.watch;
-        if (isolate) project.config.runner = runnerPath;
+        if (isolate) config.runner = runnerPath;
         project.provide(optionsKey, { isolate: kinds, reusesRuntime });
-        const runtimes = new ReusedRuntimes(pool);
-        const { poolRunner } = project.config;
-        if (poolRunner !== undefined) {
-          const runner = inMemory ? keepStateInMemory(poolRunner) : poolRunner;
-          project.config.poolRunner = reusesRuntime && isolate ? runtimes.wrap(runner) : runner;
+        if (config.poolRunner !== undefined) {
+          if (inMemory) config.poolRunner = keepStateInMemory(config.poolRunner);
+          if (reusesRuntime && isolate) {
+            config.poolRunner = reuseRuntimes(pool, config.poolRunner, atEnd);
+          }
         }
         vitest.onClose(async () => {
-          files.remove();
-          await runtimes.dispose();
-          await runPrefix.remove();
+          for (const act of atEnd) await act();
         });
       },
     },
@@ -140,33 +143,23 @@ function callHook<This, Args extends unknown[], Result>(
   return (typeof hook === "object" ? hook.handler : hook)?.apply(self, args);
 }
 
-/** What a run makes, and removes at its end. */
-interface RunState {
-  readonly files: DerivedFiles;
-  readonly runPrefix: RunPrefix;
-}
-
 /** The options of the pool for the project in `root`. */
 function projectOptions(
   options: LedgeOptions | LedgeOptionsFunction,
   root: string,
-  run: RunState,
+  atEnd: EndActions,
 ): PoolOptions | ((context: PoolContext) => Promise<PoolOptions>) {
-  if (typeof options !== "function") return resolveOptions(options, root, run);
+  if (typeof options !== "function") return resolveOptions(options, root, atEnd);
   // The pool asks before every test file.
   let resolved: Promise<PoolOptions> | undefined;
   return (context) =>
     (resolved ??= Promise.resolve(options(context)).then((given) =>
-      resolveOptions(given, root, run),
+      resolveOptions(given, root, atEnd),
     ));
 }
 
 /** @throws UserError with the mistakes of the configuration file */
-function resolveOptions(
-  options: LedgeOptions,
-  root: string,
-  { files, runPrefix }: RunState,
-): PoolOptions {
+function resolveOptions(options: LedgeOptions, root: string, atEnd: EndActions): PoolOptions {
   const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
   const config = readConfig({
     folder: root,
@@ -185,10 +178,10 @@ function resolveOptions(
         "Add one, name one with configPath, or give the pool's options main and miniflare.",
     );
   }
-  const derivedPath = config.path === null ? undefined : files.write(config);
+  const derivedPath = config.path === null ? undefined : writeDerivedFile(config, atEnd);
   const kinds = isolatedKinds(isolate);
   return withBindings(
-    { ...config, buckets: runPrefix.apply(config.buckets) },
+    { ...config, buckets: withRunPrefix(config.buckets, atEnd) },
     poolOptions,
     derivedPath,
     stateKinds.filter((kind) => kinds.includes(kind)),
@@ -208,29 +201,22 @@ function isolatedKinds(isolate: LedgeOptions["isolate"] = true): readonly Isolat
   );
 }
 
-/** The configuration files for the pool. They are removed when vitest or the process ends. */
-class DerivedFiles {
-  static readonly #all = new Set<DerivedFiles>();
-  readonly #files: { remove(): void }[] = [];
+const derivedFiles = new Set<{ remove(): void }>();
+process.once("exit", () => derivedFiles.forEach((file) => file.remove()));
 
-  static {
-    process.once("exit", () => {
-      for (const files of this.#all) files.remove();
-    });
-  }
-
-  /** Returns the path of the file. */
-  write(config: ProjectConfig): string {
-    const file = writeTemporaryConfig(config.folder, toWranglerTable(config, []));
-    this.#files.push(file);
-    DerivedFiles.#all.add(this);
-    return file.path;
-  }
-
-  remove(): void {
-    for (const file of this.#files.splice(0)) file.remove();
-    DerivedFiles.#all.delete(this);
-  }
+/**
+ * The configuration file for the pool, which is removed when vitest or the process ends.
+ *
+ * @returns the path of the file
+ */
+function writeDerivedFile(config: ProjectConfig, atEnd: EndActions): string {
+  const file = writeTemporaryConfig(config.folder, toWranglerTable(config, []));
+  derivedFiles.add(file);
+  atEnd.push(() => {
+    file.remove();
+    derivedFiles.delete(file);
+  });
+  return file.path;
 }
 
 /** Adds the bindings of the configuration file, and the controls of the store and the DNS. */
@@ -240,44 +226,29 @@ function withBindings(
   configPath: string | undefined,
   kinds: readonly StateKind[],
 ): PoolOptions {
-  const store = { package: pluginPath, name: "store" };
-  const dns = { package: pluginPath, name: "dns" };
-  const dnsTable = config.dns.table;
+  const entry = (name: string, type: string, plugin: string, own: object) => ({
+    name,
+    type,
+    plugin: { package: pluginPath, name: plugin },
+    options: own,
+  });
   const bindings = [
-    ...config.buckets.map((bucket) => ({
-      name: bucket.binding,
-      type: "store_bucket",
-      plugin: store,
-      options: bucketOptions(bucket),
-    })),
-    {
-      name: controlBinding,
-      type: "store_control",
-      plugin: store,
-      options: { project_folder: resolve(config.folder) },
-    },
+    ...unsafeBindings(config).map(({ dev, ...binding }) => ({ ...binding, ...dev })),
+    entry(controlBinding, "store_control", "store", { project_folder: resolve(config.folder) }),
+    entry(dnsBinding, "dns", "dns", config.dns.table),
     ...(hasRuntimeSockets && kinds.length > 0
-      ? [
-          {
-            name: stateBinding,
-            type: "state_files",
-            plugin: { package: pluginPath, name: "isolation" },
-            options: { kinds },
-          },
-        ]
+      ? [entry(stateBinding, "state_files", "isolation", { kinds })]
       : []),
-    ...[dnsBinding, ...(config.dns.binding === undefined ? [] : [config.dns.binding])].map(
-      (name) => ({ name, type: "dns", plugin: dns, options: dnsTable }),
-    ),
   ];
   const given = (miniflare["unsafeBindings"] ?? []) as unknown[];
+  const { environment } = config;
   return {
     ...options,
     ...(configPath !== undefined && {
       wrangler: {
         ...options.wrangler,
         configPath,
-        ...(config.environment !== undefined && { environment: config.environment }),
+        ...(environment !== undefined && { environment }),
       },
     }),
     miniflare: {
@@ -302,48 +273,31 @@ function rpcFlag(
   return { compatibilityFlags: [...own, "rpc"] };
 }
 
-interface UsedPlace {
-  readonly place: RemotePlace;
-  readonly remote: ProjectRemote;
-}
-
 /**
  * Remote buckets in tests. The undo of writes is a matter of local buckets, so the tests of a run share what
- * they write. But each run has a prefix of its own in the service's bucket, which is removed at its end.
+ * they write. But each run has a prefix of its own in the service's bucket, behind the bucket's own prefix.
+ * The prefix is removed at the end; a failure is a warning, because the tests have their results.
  */
-class RunPrefix {
-  readonly #name = `test-${randomBytes(6).toString("hex")}/`;
-  /** By their text: two bindings can name one bucket. */
-  readonly #used = new Map<string, UsedPlace>();
-
-  /** The buckets of a run: those of services have the prefix of the run behind their own. */
-  apply(buckets: readonly BucketBinding[]): BucketBinding[] {
-    return buckets.map((bucket) => {
-      if (bucket.remote === undefined) return bucket;
-      const remote = { ...bucket.remote, prefix: bucket.remote.prefix + this.#name };
-      const place = remotePlace(remote, bucket.previewBucketName ?? bucket.bucketName);
-      const key = describePlace(place);
+function withRunPrefix(buckets: readonly BucketBinding[], atEnd: EndActions): BucketBinding[] {
+  const name = `test-${randomBytes(6).toString("hex")}/`;
+  /** Two bindings can name one bucket. */
+  const used = new Set<string>();
+  return buckets.map((bucket) => {
+    if (bucket.remote === undefined) return bucket;
+    const remote = { ...bucket.remote, prefix: bucket.remote.prefix + name };
+    const place = remotePlace(remote, bucket.previewBucketName ?? bucket.bucketName);
+    const text = `"${place.prefix}" in the bucket "${place.bucketName}" of the remote "${place.remote}" (${place.endpoint})`;
+    if (!used.has(text)) {
+      used.add(text);
       // Said at the start: a run that is killed leaves its objects.
-      if (!this.#used.has(key)) console.log(`Tests write to ${key}, and remove it at the end.`);
-      this.#used.set(key, { place, remote });
-      return { ...bucket, remote };
-    });
-  }
-
-  /** Removes what the run has written. A failure is a warning: the tests have their results. */
-  async remove(): Promise<void> {
-    const used = [...this.#used];
-    this.#used.clear();
-    if (used.length === 0) return;
-    const { removePrefix } = await import("../../store/node/remote-buckets.ts");
-    for (const [key, { place, remote }] of used) {
-      await removePrefix(place, remote.credentials).catch((error: Error) => {
-        console.warn(`Cannot remove ${key}: ${error.message} Remove it yourself.`);
+      console.log(`Tests write to ${text}, and remove it at the end.`);
+      atEnd.push(async () => {
+        const { removePrefix } = await import("../../store/node/remote-buckets.ts");
+        await removePrefix(place, remote.credentials).catch((error: Error) => {
+          console.warn(`Cannot remove ${text}: ${error.message} Remove it yourself.`);
+        });
       });
     }
-  }
-}
-
-function describePlace({ prefix, bucketName, remote, endpoint }: RemotePlace): string {
-  return `"${prefix}" in the bucket "${bucketName}" of the remote "${remote}" (${endpoint})`;
+    return { ...bucket, remote };
+  });
 }

@@ -11,14 +11,18 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
-import type { PoolOptions, PoolRunnerInitializer, PoolWorker } from "vitest/node";
+import type { PoolRunnerInitializer, PoolWorker } from "vitest/node";
 import { checkVersion, type TestedPackage } from "../../base/package-version.ts";
 import { removeLeftFolders } from "../../base/processes.ts";
 import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
 
+/** What happens when vitest closes, in this order. */
+export type EndActions = (() => unknown)[];
+
 /** The part of the pool that is used. */
-interface PoolModule {
+export interface PoolModule {
+  /** The plugin of Vite that runs tests in the pool. */
   readonly cloudflareTest: (options: unknown) => Plugin;
   /** Without these two, watch mode starts a runtime for each run. */
   readonly connectToMiniflareSocket?: (miniflare: unknown, workerName: string) => Promise<Socket>;
@@ -35,44 +39,11 @@ interface RuntimeWorker extends PoolWorker {
   socket?: Socket | undefined;
 }
 
-export class Pool {
-  readonly #module: PoolModule;
-
-  constructor(module: PoolModule) {
-    this.#module = module;
-  }
-
-  /** The plugin of Vite that runs tests in the pool. */
-  plugin(options: unknown): Plugin {
-    return this.#module.cloudflareTest(options);
-  }
-
-  /**
-   * Closes the connection of a worker, whose runtime stays alive.
-   *
-   * @returns `false` for a pool of an unknown version, whose workers cannot be reused
-   */
-  disconnect(worker: RuntimeWorker): boolean {
-    const { connectToMiniflareSocket, getRunnerName } = this.#module;
-    if (connectToMiniflareSocket === undefined || getRunnerName === undefined) return false;
-    if (worker.mf === undefined || worker.socket === undefined) return false;
-    worker.socket.close();
-    worker.socket = undefined;
-    return true;
-  }
-
-  /** Connects a worker whose connection was closed to its runtime. */
-  async reconnect(worker: RuntimeWorker, project: unknown): Promise<void> {
-    const { connectToMiniflareSocket: connect, getRunnerName } = this.#module;
-    worker.socket = await connect?.(worker.mf, getRunnerName?.(project) ?? "");
-  }
-}
-
 /** The packages with a pool. The successor is first: a project with both packages is migrating. */
 const pools = ["@cloudflare/vitest-plugin", "@cloudflare/vitest-pool-workers"] as const;
 
 /** @throws UserError when the pool or vitest is missing or too old */
-export async function findPool(folder: string): Promise<Pool> {
+export async function findPool(folder: string): Promise<PoolModule> {
   const vitest = findPackage(folder, "vitest");
   if (vitest === null) {
     throw new UserError(
@@ -86,7 +57,7 @@ export async function findPool(folder: string): Promise<Pool> {
     if (found === null) continue;
     checkVersion(name, found.version, folder);
     const module = (await import(pathToFileURL(found.entry).href)) as Partial<PoolModule>;
-    if (module.cloudflareTest !== undefined) return new Pool(module as PoolModule);
+    if (module.cloudflareTest !== undefined) return module as PoolModule;
     const [, newest] = testedVersions[name];
     throw new UserError(
       `${name} ${found.version} has no cloudflareTest, which ledge/vitest uses. Install ` +
@@ -122,56 +93,47 @@ function findPackage(folder: string, packageName: TestedPackage): FoundPackage |
 }
 
 /**
- * Runtimes that watch mode reuses.
+ * A pool runner whose workers reuse the runtimes of stopped workers.
  *
  * vitest stops a worker of its pool after every run, and starts a worker for the next run. In watch
  * mode the start of the runtime is most of the waiting time. So the runtime of a stopped worker
  * stays alive, and the next run connects to it. The test runner resets the runtime at the end of a
  * run (`runner.ts`).
+ *
+ * A pool of an unknown version, which lacks the functions for this, gets its runner back.
  */
-export class ReusedRuntimes {
-  readonly #pool: Pool;
-  readonly #idle = new Map<object, PoolWorker[]>();
-
-  constructor(pool: Pool) {
-    this.#pool = pool;
-  }
-
-  /** A pool runner whose workers reuse the runtimes of stopped workers. */
-  wrap(runner: PoolRunnerInitializer): PoolRunnerInitializer {
-    return {
-      name: runner.name,
-      createPoolWorker: (options) => this.#makeWorker(runner, options),
-    };
-  }
-
-  /** Stops the runtimes that no worker uses. */
-  async dispose(): Promise<void> {
-    const idle = [...this.#idle.values()].flat();
-    this.#idle.clear();
-    await Promise.all(idle.map((worker) => worker.stop()));
-  }
-
-  #makeWorker(runner: PoolRunnerInitializer, options: PoolOptions): PoolWorker {
-    const { project } = options;
-    const reused = this.#idle.get(project)?.pop();
-    const worker: PoolWorker = reused ?? runner.createPoolWorker(options);
-    return {
-      name: worker.name,
-      start: async () => {
-        if (reused === undefined) await worker.start();
-        else await this.#pool.reconnect(worker, project);
-      },
-      stop: async () => {
-        if (!this.#pool.disconnect(worker)) return worker.stop();
-        this.#idle.set(project, [...(this.#idle.get(project) ?? []), worker]);
-      },
-      send: (message) => worker.send(message),
-      on: (event, callback) => worker.on(event, callback),
-      off: (event, callback) => worker.off(event, callback),
-      deserialize: (data) => worker.deserialize(data),
-    };
-  }
+export function reuseRuntimes(
+  { connectToMiniflareSocket: connect, getRunnerName }: PoolModule,
+  runner: PoolRunnerInitializer,
+  atEnd: EndActions,
+): PoolRunnerInitializer {
+  if (connect === undefined || getRunnerName === undefined) return runner;
+  const idle: RuntimeWorker[] = [];
+  atEnd.unshift(() => Promise.all(idle.splice(0).map((worker) => worker.stop())));
+  return {
+    name: runner.name,
+    createPoolWorker(options) {
+      const reused = idle.pop();
+      const worker: RuntimeWorker = reused ?? runner.createPoolWorker(options);
+      return {
+        name: worker.name,
+        start: async () => {
+          if (reused === undefined) return worker.start();
+          worker.socket = await connect(worker.mf, getRunnerName(options.project));
+        },
+        stop: async () => {
+          if (worker.mf === undefined || worker.socket === undefined) return worker.stop();
+          worker.socket.close();
+          worker.socket = undefined;
+          idle.push(worker);
+        },
+        send: (message) => worker.send(message),
+        on: (event, callback) => worker.on(event, callback),
+        off: (event, callback) => worker.off(event, callback),
+        deserialize: (data) => worker.deserialize(data),
+      };
+    },
+  };
 }
 
 const memoryPath = "/dev/shm";

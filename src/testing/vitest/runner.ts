@@ -46,8 +46,8 @@ export default class IsolatingRunner extends TestRunner {
     super(...args);
     this.#options = this.injectValue(optionsKey);
     this.#state.runtime.layers.isolate(this.#options.isolate);
-    this.#state.isolates = (kind) => this.#options.isolate.includes(kind);
-    this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
+    this.#state.layerOf = (kind) =>
+      this.#options.isolate.includes(kind) ? (this.#layerOfCall() ?? 0) : 0;
     this.#state.beginRequest = (request) => {
       if (!this.#requestLayers.has(request)) {
         this.#requestLayers.set(request, this.#layers.current);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findFreePort } from "../base/ports.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
-import { CompanionS3 } from "./companions.ts";
+import { CompanionS3 } from "./companion-s3.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-unit-"));
 const bucket = { binding: "PHOTOS", bucket_name: "photos" };
