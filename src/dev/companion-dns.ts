@@ -122,18 +122,13 @@ export class CompanionDns {
 
   /** What the summary of the dev server says of DNS now. */
   async describe(): Promise<DnsSummary> {
-    const location = await this.locate();
-    if (location.state !== "running" || this.#server === null) {
-      return { ...location, notes: this.#notes } as DnsSummary;
-    }
-    return {
-      ...location,
-      isDeclared: isDnsDeclared(this.#config),
-      https: describeHttps(this.#server.httpsUrl),
-      credentials: describeCredentials(this.#config.dns.variables),
-      zones: await this.#server.listZones(),
-      notes: this.#notes,
-    };
+    const { dns } = this.#config;
+    const server = this.#server;
+    const location = { ...(await this.locate()), notes: this.#notes };
+    if (server === null) return { ...location, details: [], zones: [] };
+    const credentials = isDnsDeclared(this.#config) ? describeCredentials(dns.variables) : [];
+    const details = [...describeHttps(server.httpsUrl), ...credentials];
+    return { ...location, details, zones: await server.listZones() };
   }
 
   /** Where DNS is now, without a call of the record API: what asks often must not fill its log. */

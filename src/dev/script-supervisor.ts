@@ -49,8 +49,9 @@ export class ScriptSupervisor {
   #stopped = false;
   #changes: Promise<void> = Promise.resolve();
   #endWatch: () => void = () => {};
-  readonly #started = new WeakSet<WranglerDevServer>();
-  readonly #failed = new WeakSet<WranglerDevServer>();
+  /** Whether the runtime of the environment has started, and whether a start has failed. */
+  #hasStarted = false;
+  #hasFailed = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -107,6 +108,8 @@ export class ScriptSupervisor {
       afterwards: (event) => this.#onEvent(environment, event),
     });
     this.#environment = environment;
+    this.#hasStarted = false;
+    this.#hasFailed = false;
     this.#endWatch = watchCrashes((signal, tell) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
       setTimeout(() => {
@@ -155,7 +158,7 @@ export class ScriptSupervisor {
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
     if (event.type !== "bundleStart") return true;
     // wrangler does not restart a runtime whose first start failed.
-    if (!this.#failed.has(environment) || this.#started.has(environment)) return true;
+    if (!this.#hasFailed || this.#hasStarted) return true;
     this.#retry();
     return false;
   }
@@ -164,12 +167,12 @@ export class ScriptSupervisor {
   #onEvent(environment: WranglerDevServer, event: WranglerEvent): void {
     if (environment !== this.#environment) return;
     if (event.type === "reloadComplete") {
-      this.#started.add(environment);
+      this.#hasStarted = true;
       // The proxy passes requests on after a message that wrangler sends after this event.
       setImmediate(() => void this.#reportReady(environment));
     }
     if (event.type === "error" && !isRetried(event)) {
-      if (event.source === "LocalRuntimeController") this.#failed.add(environment);
+      if (event.source === "LocalRuntimeController") this.#hasFailed = true;
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
       void this.#reportFailure(isPrinted ? null : problemOf(event, environment));

@@ -30,11 +30,9 @@ const nothing: DevSummary = {
 const api = "http://127.0.0.1:8788/client/v4";
 const running: DnsSummary = {
   state: "running",
-  isDeclared: true,
   url: api,
   addresses: ["127.0.0.1:8053", "[::1]:8053"],
-  https: ["  https    https://localhost:8443/client/v4"],
-  credentials: ["  e-mail   dev@ledge.local", "  key      k"],
+  details: ["  https    https://localhost:8443/client/v4", "  e-mail   dev@ledge.local"],
   zones: ["example.org"],
   notes: [],
 };
@@ -90,7 +88,6 @@ describe("renderSummary()", () => {
       "DNS API    http://127.0.0.1:8788/client/v4",
       "  https    https://localhost:8443/client/v4",
       "  e-mail   dev@ledge.local",
-      "  key      k",
       "  zones    example.org",
       "DNS        127.0.0.1:8053, [::1]:8053 (UDP and TCP)",
       "Faults     put:photos/*:10001",
@@ -104,24 +101,17 @@ describe("renderSummary()", () => {
 });
 
 describe("renderDns()", () => {
-  it("is one line without [dns]", () => {
-    expect(renderDns({ state: "on demand", url: api, notes: [] })).toEqual([
+  const elsewhere = { notes: ["Mind this."], details: [], zones: [] };
+
+  it("is one line without [dns], after the notes", () => {
+    expect(renderDns({ ...elsewhere, state: "on demand", url: api })).toEqual([
+      "Mind this.",
       "DNS API    http://127.0.0.1:8788/client/v4 (starts with the first request)",
     ]);
   });
 
-  it("leaves the credentials out without [dns], when zones exist", () => {
-    expect(renderDns({ ...running, isDeclared: false })).toEqual([
-      "DNS API    http://127.0.0.1:8788/client/v4",
-      "  https    https://localhost:8443/client/v4",
-      "  zones    example.org",
-      "DNS        127.0.0.1:8053, [::1]:8053 (UDP and TCP)",
-    ]);
-  });
-
-  it("names the process whose DNS is used, after the warnings", () => {
-    const shared = { state: "shared", url: null, processId: 7, notes: ["Mind this."] } as const;
-    expect(renderDns(shared)).toEqual([
+  it("names the process whose DNS is used", () => {
+    expect(renderDns({ ...elsewhere, state: "shared", url: null, processId: 7 })).toEqual([
       "Mind this.",
       "DNS API    starts (of process 7, while that process runs)",
     ]);

@@ -19,25 +19,20 @@ export interface BindingTableOptions {
   readonly storeLatencyMilliseconds: number;
 }
 
+/** A part that the dev server does not have is `null`. */
 export interface DevSummary extends BindingTableOptions {
   readonly url: string;
-  /** The URLs of the script at the addresses of other interfaces, if it listens at all of them. */
   readonly networkUrls: readonly string[];
-  /** With a token that gives access; `null` with `--no-explorer`. */
+  /** With a token that gives access. */
   readonly explorerUrl: string | null;
-  /** The page of wrangler that shows the state of KV, D1 and others; `null` if it is turned off. */
   readonly wranglerExplorerUrl: string | null;
-  /** The address of the inspector; `null` without an inspector. */
   readonly inspector: string | null;
   readonly stateFolder: string;
   readonly bindings: Readonly<Record<string, ScriptBinding>>;
-  /** `null` with `--no-dns`. */
   readonly dns: DnsSummary | null;
   /** The faults in force, in the words of `--fault`, and why some are not. */
   readonly faults: readonly string[];
-  /** `null` with `--no-s3`, and without buckets. */
   readonly s3: S3Summary | null;
-  /** The S3 services that have buckets of the script. */
   readonly remotes: readonly RemoteSummary[];
 }
 
@@ -50,32 +45,18 @@ export interface S3Summary {
 /** Where DNS is: a part of what the summary says of DNS. */
 export type DnsLocation =
   | { readonly state: "on demand"; readonly url: string }
-  | {
-      readonly state: "shared";
-      /** `null` while the other process starts DNS. */
-      readonly url: string | null;
-      readonly processId: number | null;
-    }
-  | {
-      readonly state: "running";
-      readonly url: string;
-      /** Of UDP and TCP. */
-      readonly addresses: readonly string[];
-    };
+  /** The URL is `null` while the other process starts DNS. */
+  | { readonly state: "shared"; readonly url: string | null; readonly processId: number | null }
+  /** The addresses are those of UDP and TCP. */
+  | { readonly state: "running"; readonly url: string; readonly addresses: readonly string[] };
 
-export type DnsSummary = { readonly notes: readonly string[] } & (
-  | Exclude<DnsLocation, { state: "running" }>
-  | (Extract<DnsLocation, { state: "running" }> & {
-      /** Whether the configuration has `[dns]`. */
-      readonly isDeclared: boolean;
-      /** Indented lines; empty without https. */
-      readonly https: readonly string[];
-      /** Indented lines. */
-      readonly credentials: readonly string[];
-      /** All zones that exist. */
-      readonly zones: readonly string[];
-    })
-);
+export type DnsSummary = DnsLocation & {
+  readonly notes: readonly string[];
+  /** Indented lines about https and credentials, while DNS runs here. */
+  readonly details: readonly string[];
+  /** All zones that exist, while DNS runs here. */
+  readonly zones: readonly string[];
+};
 
 const zonesShownMax = 8;
 /** The types of bindings whose state wrangler's page shows. */
@@ -89,30 +70,26 @@ const wranglerKinds: ReadonlySet<string> = new Set([
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
   const { url, networkUrls, inspector, stateFolder, dns, s3, bindings } = summary;
+  const { explorerUrl, wranglerExplorerUrl: othersUrl } = summary;
+  // wrangler's page is named if the script has a binding that only this page shows.
+  const hasOthers = Object.values(bindings).some(({ type }) => wranglerKinds.has(type));
   const table = renderBindings(bindings, summary);
   return [
     `Ready      ${url}`,
     ...networkUrls.map((each) => `Network    ${each}`),
-    ...describeExplorers(summary),
+    ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
+    ...(othersUrl === null || !hasOthers ? [] : [`  KV, D1 … ${othersUrl}`]),
     ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
     `State      ${shownPath(stateFolder, workingFolder)}`,
-    ...summary.remotes.flatMap(renderRemote),
+    ...summary.remotes.flatMap(({ name, endpoint, gaps }) => [
+      `Remote     ${name}, ${endpoint}`,
+      ...(gaps.length === 0 ? [] : [`  lacks    ${gaps.join(", ")}`]),
+    ]),
     ...(s3 === null ? [] : renderS3(s3)),
     ...(dns === null ? [] : renderDns(dns)),
-    ...summary.faults.map(
-      (fault, index) => `${index === 0 ? "Faults    " : "          "} ${fault}`,
-    ),
+    ...summary.faults.map((fault, index) => `${(index === 0 ? "Faults" : "").padEnd(10)} ${fault}`),
     ...(table.length === 0 ? [] : ["", ...table]),
   ].join("\n");
-}
-
-/** wrangler's page is named if the script has a binding that only this page shows. */
-function describeExplorers({ explorerUrl, wranglerExplorerUrl: others, bindings }: DevSummary) {
-  const hasOthers = Object.values(bindings).some(({ type }) => wranglerKinds.has(type));
-  return [
-    ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
-    ...(others === null || !hasOthers ? [] : [`  KV, D1 … ${others}`]),
-  ];
 }
 
 export function renderS3({ url, accessKeyId, secretAccessKey }: S3Summary): string[] {
@@ -132,11 +109,10 @@ function describeDns(dns: DnsSummary): string[] {
       `DNS API    ${dns.url ?? "starts"} (of process ${dns.processId ?? "?"}, while that process runs)`,
     ];
   }
-  const { isDeclared, url, https, addresses, credentials, zones } = dns;
+  const { url, details, addresses, zones } = dns;
   return [
     `DNS API    ${url}`,
-    ...https,
-    ...(isDeclared ? credentials : []),
+    ...details,
     `  zones    ${describeZones(zones)}`,
     ...(addresses.length === 0 ? [] : [`DNS        ${addresses.join(", ")} (UDP and TCP)`]),
   ];
@@ -172,7 +148,11 @@ const variable: Kind = { label: "Environment Variable", resource: variableValue 
 
 /** By the type that wrangler gives a binding, in the order of the table. */
 const kinds: Readonly<Record<string, Kind>> = {
-  unsafe_store_bucket: { label: "Store Bucket", resource: bucketOf, mode: placeOf },
+  unsafe_store_bucket: {
+    label: "Store Bucket",
+    resource: (binding) => text(pluginOptions(binding)["bucket_name"]),
+    mode: placeOf,
+  },
   unsafe_dns_remote: { label: "DNS Record API", mode: "local" },
   unsafe_dns: { label: "DNS Record API", mode: "local" },
   durable_object_namespace: { label: "Durable Object", resource: classOf, mode: "local" },
@@ -186,7 +166,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   assets: { label: "Assets", mode: "local" },
   hyperdrive: { label: "Hyperdrive Config", resource: ["id"], mode: "local" },
   analytics_engine: { label: "Analytics Engine Dataset", resource: ["dataset"], mode: "local" },
-  ratelimit: { label: "Rate Limit", resource: rateOf, mode: "local" },
+  ratelimit: {
+    label: "Rate Limit",
+    resource: ({ simple }) =>
+      isRecord(simple) ? `${text(simple["limit"])} requests/${text(simple["period"])}s` : undefined,
+    mode: "local",
+  },
   send_email: { label: "Send Email", resource: ["destination_address"] },
   secrets_store_secret: {
     label: "Secrets Store Secret",
@@ -224,6 +209,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   data_blob: { label: "Data Blob", mode: "local" },
 };
 const order = Object.keys(kinds);
+const rank = (type: string): number => (type in kinds ? order.indexOf(type) : order.length);
 
 /**
  * The bindings of a script as a table, in the words of wrangler's table: the name with the resource,
@@ -235,7 +221,7 @@ export function renderBindings(
 ): string[] {
   const shown = Object.entries(bindings)
     .filter(([name]) => !hidden.has(name))
-    .toSorted(([, one], [, other]) => rank(one) - rank(other));
+    .toSorted(([, one], [, other]) => rank(one.type) - rank(other.type));
   if (shown.length === 0) return [];
   const rows = shown.map(([name, binding]) => {
     const kind = kinds[binding.type] ?? { label: labelOf(binding) };
@@ -250,11 +236,6 @@ export function renderBindings(
   return formatTable([["Binding", "Resource", "Mode"], ...rows]).split("\n");
 }
 
-function rank({ type }: ScriptBinding): number {
-  const index = order.indexOf(type);
-  return index === -1 ? order.length : index;
-}
-
 function resourceOf({ resource }: Kind, binding: ScriptBinding): string | undefined {
   if (resource === undefined) return undefined;
   if (typeof resource === "function") return resource(binding);
@@ -266,16 +247,12 @@ function modeOf({ mode }: Kind, binding: ScriptBinding): Mode {
   return mode ?? (binding["remote"] === true ? "remote" : "local");
 }
 
-/** A kind that this table does not know: `agent_memory` becomes "Agent Memory". */
+/** Of a kind that the table does not have: `agent_memory` becomes "Agent Memory". */
 function labelOf({ type, dev }: ScriptBinding): string {
   if (type.startsWith("unsafe_") && isRecord(dev) && isRecord(dev["plugin"])) {
     return text(dev["plugin"]["name"]);
   }
   return type.replaceAll("_", " ").replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
-}
-
-function bucketOf(binding: ScriptBinding): string {
-  return text(pluginOptions(binding)["bucket_name"]);
 }
 
 /** The remote of a bucket by its name. */
@@ -294,11 +271,6 @@ function classOf({ class_name: name, script_name: script }: ScriptBinding): stri
 
 function serviceOf({ service, entrypoint }: ScriptBinding): string {
   return entrypoint === undefined ? text(service) : `${text(service)}#${text(entrypoint)}`;
-}
-
-function rateOf({ simple }: ScriptBinding): string | undefined {
-  if (!isRecord(simple)) return undefined;
-  return `${text(simple["limit"])} requests/${text(simple["period"])}s`;
 }
 
 /** Secrets do not appear on the terminal. */
@@ -322,7 +294,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-export interface ScriptAddress {
+interface ScriptAddress {
   readonly protocol: string;
   /** As the user names the address to listen at. */
   readonly hostname: string;
@@ -382,11 +354,4 @@ export async function checkRemotes(buckets: readonly BucketBinding[]): Promise<R
   );
   // Buckets of one service have the same features.
   return [...new Map(checked.map((remote) => [remote.name, remote])).values()];
-}
-
-function renderRemote({ name, endpoint, gaps }: RemoteSummary): string[] {
-  return [
-    `Remote     ${name}, ${endpoint}`,
-    ...(gaps.length === 0 ? [] : [`  lacks    ${gaps.join(", ")}`]),
-  ];
 }

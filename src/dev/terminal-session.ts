@@ -31,9 +31,7 @@ export async function runTerminalSession(
   try {
     dev = await startDevServer(options);
     if (interactive) {
-      const keys = keysOf(dev, end);
-      releaseKeys = listenForKeys(keys);
-      void dev.ready.then(() => printKeys(keys));
+      releaseKeys = listenForKeys(dev, end);
     }
     await ended.promise;
   } finally {
@@ -45,36 +43,28 @@ export async function runTerminalSession(
   }
 }
 
-function keysOf(dev: DevServer, end: () => void): KeyBinding[] {
+/** @returns a function that ends the listening and resets the terminal */
+function listenForKeys(dev: DevServer, end: () => void): () => void {
+  const print = (text: string): void => console.log(text);
+  // A terminal of unknown width has 0 columns.
+  const printKeys = (): void => print(`\n${renderKeys(keys, process.stdout.columns || Infinity)}`);
   const keys = devKeys(dev, {
     openBrowser: (url) => void openBrowser(url),
     restart: () => void dev.restart().catch((error: Error) => console.error(error.message)),
-    redraw: () => void redraw(dev, keys),
+    redraw: () =>
+      void dev.summary().then((summary) => {
+        console.clear();
+        print(summary);
+        printKeys();
+      }),
     end,
-    print: (text) => console.log(text),
+    print,
   });
-  return keys;
-}
-
-async function redraw(dev: DevServer, keys: readonly KeyBinding[]): Promise<void> {
-  const summary = await dev.summary();
-  console.clear();
-  console.log(summary);
-  printKeys(keys);
-}
-
-function printKeys(keys: readonly KeyBinding[]): void {
-  // A terminal of unknown width has 0 columns.
-  console.log(`\n${renderKeys(keys, process.stdout.columns || Infinity)}`);
-}
-
-/** @returns a function that ends the listening and resets the terminal */
-function listenForKeys(bindings: readonly KeyBinding[]): () => void {
+  void dev.ready.then(printKeys);
   const { stdin } = process;
   const onKey = (_: string | undefined, { name, ctrl, meta }: Key): void => {
     if (name === undefined || meta) return;
-    const pressed = ctrl ? `ctrl-${name}` : name.toLowerCase();
-    pressKey(pressed, bindings, (text) => console.log(text));
+    pressKey(ctrl ? `ctrl-${name}` : name.toLowerCase(), keys, print);
   };
   emitKeypressEvents(stdin);
   stdin.setRawMode(true);
@@ -104,14 +94,7 @@ export interface KeyActions {
   print(text: string): void;
 }
 
-export interface KeyContext {
-  readonly url: string;
-  /** `null` without an explorer. */
-  readonly explorerUrl: string | null;
-  /** The address of the inspector; `null` without an inspector. */
-  readonly inspector: string | null;
-  readonly scriptName: string | undefined;
-}
+export type KeyContext = Pick<DevServer, "url" | "explorerUrl" | "inspector" | "scriptName">;
 
 /**
  * The keys of a dev server on a terminal: those of `wrangler dev`, and ours. A key that means

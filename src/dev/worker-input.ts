@@ -32,29 +32,16 @@ export interface Project {
 /** @throws UserError with the mistakes of the file */
 export function readProject(options: StartDevOptions): Project {
   const config = readConfig(options);
-  const { environment, script } = options;
-  const wrangler = readWithWrangler(config, environment, script);
-  requireScript(config, wrangler, script);
-  return { config, wrangler: withoutServedBuckets(wrangler, config.buckets) };
-}
-
-function readWithWrangler(
-  { path }: ProjectConfig,
-  environment: string | undefined,
-  script: string | undefined,
-): WranglerConfig {
+  const { environment: env, script } = options;
+  let wrangler: WranglerConfig;
   try {
-    return loadWrangler().unstable_readConfig(
-      {
-        config: path ?? undefined,
-        script,
-        env: environment,
-      },
-      { hideWarnings: true },
-    );
+    const selection = { config: config.path ?? undefined, script, env };
+    wrangler = loadWrangler().unstable_readConfig(selection, { hideWarnings: true });
   } catch (error) {
     throw new UserError((error as Error).message, { cause: error });
   }
+  requireScript(config, wrangler, script);
+  return { config, wrangler: withoutServedBuckets(wrangler, config.buckets) };
 }
 
 /** The addresses and services around a script. */
@@ -65,16 +52,17 @@ export interface WorkerSurroundings {
   readonly inspectorPort: number | null;
   readonly hasDns: boolean;
   /** Whether the console receives each invocation of the script, for the explorer. */
-  readonly isObserved?: boolean;
+  readonly isObserved: boolean;
   readonly console: ScriptConsole;
 }
 
 export function workerInput(
   project: Project,
   options: StartDevOptions,
-  { hostname, port, inspectorPort, hasDns, isObserved = false, console }: WorkerSurroundings,
+  surroundings: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
+  const { hostname, port, inspectorPort, isObserved, console } = surroundings;
   const { script, environment, localProtocol, logLevel, variables = {} } = options;
   const { envFiles, compatibilityDate, define, host, liveReload, testScheduled } = options;
   return {
@@ -90,13 +78,13 @@ export function workerInput(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
       ),
       ...Object.fromEntries(
-        ledgeBindings(config, options, { hasDns, isObserved }).map(({ name, type, dev }) => [
+        ledgeBindings(config, options, surroundings).map(({ name, type, dev }) => [
           name,
           { type: `unsafe_${type}`, dev },
         ]),
       ),
-      ...(inspectorPort === null && { [exceptionsName]: exceptionsEntry }),
-      ...(isObserved && { [activityName]: activityEntry }),
+      ...(inspectorPort === null && { [exceptionsName]: tailBinding("exceptions") }),
+      ...(isObserved && { [activityName]: tailBinding("activity") }),
     },
     legacy: {
       site: ({ site }: WranglerConfig) =>
@@ -128,24 +116,22 @@ export function workerInput(
   };
 }
 
-/** The exceptions that wrangler would get from the inspector. The script does not see this binding. */
+/** The exceptions that wrangler would get from the inspector. */
 const exceptionsName = "LEDGE_EXCEPTIONS";
-/** The invocations that the explorer shows. The script does not see this binding either. */
+/** The invocations that the explorer shows. */
 const activityName = "LEDGE_ACTIVITY";
+/** The script does not see these bindings (`plugin/tail-plugins.ts`). */
 export const hiddenBindings: ReadonlySet<string> = new Set([exceptionsName, activityName]);
-const activityEntry = {
-  type: "unsafe_activity" as const,
-  dev: { plugin: { package: pluginPath, name: "activity" }, options: {} },
-};
-const exceptionsEntry = {
-  type: "unsafe_exceptions" as const,
-  dev: { plugin: { package: pluginPath, name: "exceptions" }, options: {} },
-};
+
+function tailBinding(name: "exceptions" | "activity") {
+  const dev = { plugin: { package: pluginPath, name }, options: {} };
+  return { type: `unsafe_${name}` as const, dev };
+}
 
 function ledgeBindings(
   config: ProjectConfig,
   { storeLatencyMilliseconds = 0 }: StartDevOptions,
-  { hasDns, isObserved }: { readonly hasDns: boolean; readonly isObserved: boolean },
+  { hasDns, isObserved }: WorkerSurroundings,
 ): (Pick<UnsafeBindingEntry, "name" | "dev"> & { readonly type: string })[] {
   return unsafeBindings(config).flatMap(({ name, type, dev }) => {
     if (type === "store_bucket") {
@@ -179,29 +165,21 @@ export function requireScript(
   const file = script === undefined ? main : resolve(script);
   if (file === undefined) {
     if (assets !== undefined || site !== undefined) return;
-    throw new UserError(path === null ? withoutFile(folder) : withoutMain(shownPath(path)));
+    throw new UserError(
+      path === null
+        ? `There is no script to run: ${folder} and the folders above have no wrangler.jsonc, ` +
+            "wrangler.json or wrangler.toml. Name a script (ledge dev src/index.ts), or make a project " +
+            "(ledge init)."
+        : `${shownPath(path)} names no script: add main, such as "main": "src/index.ts", or name a script on the ` +
+            'command line (ledge dev src/index.ts). For static files alone, add "assets": { "directory": ' +
+            '"./dist" }.',
+    );
   }
   // A build command of the project may write the file.
   if (existsSync(file) || build.command !== undefined) return;
   const origin = script === undefined && path !== null ? `, the main of ${shownPath(path)}` : "";
   throw new NotFoundError(
     `There is no file ${shownPath(file)}${origin}. If a build writes the file, run the build first.`,
-  );
-}
-
-function withoutFile(folder: string): string {
-  return (
-    `There is no script to run: ${folder} and the folders above have no wrangler.jsonc, ` +
-    "wrangler.json or wrangler.toml. Name a script (ledge dev src/index.ts), or make a project " +
-    "(ledge init)."
-  );
-}
-
-function withoutMain(file: string): string {
-  return (
-    `${file} names no script: add main, such as "main": "src/index.ts", or name a script on the ` +
-    'command line (ledge dev src/index.ts). For static files alone, add "assets": { "directory": ' +
-    '"./dist" }.'
   );
 }
 
@@ -230,11 +208,10 @@ export function wranglerWarnings({ path, source, environment }: ProjectConfig): 
 
 function withoutLedgeKeys({ store_buckets: _buckets, dns: _dns, env, ...rest }: Table): Table {
   if (!isTable(env)) return { ...rest, env };
-  const environments = Object.entries(env).map(([name, own]) => [
-    name,
-    isTable(own) ? withoutLedgeKeys(own) : own,
-  ]);
-  return { ...rest, env: Object.fromEntries(environments) as Table };
+  const environments = Object.entries(env).map(
+    ([name, own]) => [name, isTable(own) ? withoutLedgeKeys(own) : own] as const,
+  );
+  return { ...rest, env: Object.fromEntries(environments) };
 }
 
 /** Returns the warnings that `act`, a synchronous function, writes to the console. */
