@@ -53,7 +53,7 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
 }
 
 /** The options of the plugin (`parseBucketOptions`). The preview bucket is the local bucket. */
-export function bucketOptions(bucket: BucketBinding): Table & { readonly bucket_name: string } {
+function bucketOptions(bucket: BucketBinding): Table & { readonly bucket_name: string } {
   const { bucketName, previewBucketName, remote } = bucket;
   const others = {
     storage_class: bucket.storageClass,

@@ -43,28 +43,30 @@ export async function runTerminalSession(
   }
 }
 
+const printText = (text: string): void => console.log(text);
+
 /** @returns a function that ends the listening and resets the terminal */
 function listenForKeys(dev: DevServer, end: () => void): () => void {
-  const print = (text: string): void => console.log(text);
   // A terminal of unknown width has 0 columns.
-  const printKeys = (): void => print(`\n${renderKeys(keys, process.stdout.columns || Infinity)}`);
+  const printKeys = (): void =>
+    printText(`\n${renderKeys(keys, process.stdout.columns || Infinity)}`);
   const keys = devKeys(dev, {
     openBrowser: (url) => void openBrowser(url),
     restart: () => void dev.restart().catch((error: Error) => console.error(error.message)),
     redraw: () =>
       void dev.summary().then((summary) => {
         console.clear();
-        print(summary);
+        printText(summary);
         printKeys();
       }),
     end,
-    print,
+    print: printText,
   });
   void dev.ready.then(printKeys);
   const { stdin } = process;
   const onKey = (_: string | undefined, { name, ctrl, meta }: Key): void => {
     if (name === undefined || meta) return;
-    pressKey(ctrl ? `ctrl-${name}` : name.toLowerCase(), keys, print);
+    pressKey(ctrl ? `ctrl-${name}` : name.toLowerCase(), keys, printText);
   };
   emitKeypressEvents(stdin);
   stdin.setRawMode(true);

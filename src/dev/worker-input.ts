@@ -206,7 +206,8 @@ export function wranglerWarnings({ path, source, environment }: ProjectConfig): 
   }
 }
 
-function withoutLedgeKeys({ store_buckets: _buckets, dns: _dns, env, ...rest }: Table): Table {
+function withoutLedgeKeys(table: Table): Table {
+  const { store_buckets: _buckets, remotes: _remotes, s3: _s3, dns: _dns, env, ...rest } = table;
   if (!isTable(env)) return { ...rest, env };
   const environments = Object.entries(env).map(
     ([name, own]) => [name, isTable(own) ? withoutLedgeKeys(own) : own] as const,

@@ -43,7 +43,7 @@ export class IsolationLayers {
     // First, so that calls from now on are late.
     session?.closeLayer(layer, next);
     const ours = Promise.all(
-      this.#isolated.map((kind) => this.#controls[kind]?.closeLayer(layer, next)),
+      this.#isolated.map(async (kind) => this.#controls[kind]?.closeLayer(layer, next)),
     );
     const step = `close?layer=${layer}${next === undefined ? "" : `&next=${next}`}`;
     await (state === undefined ? ours : state(step, ours));
@@ -66,7 +66,7 @@ export class IsolationLayers {
     const { session, state } = this.#controls;
     session?.openLayer(layer, snapshot);
     const ours = Promise.all(
-      this.#isolated.map((kind) => this.#controls[kind]?.openLayer(layer, snapshot)),
+      this.#isolated.map(async (kind) => this.#controls[kind]?.openLayer(layer, snapshot)),
     );
     await (state === undefined ? ours : state(`open?layer=${layer}`, ours));
   }

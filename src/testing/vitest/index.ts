@@ -219,6 +219,10 @@ function writeDerivedFile(config: ProjectConfig, atEnd: EndActions): string {
   return file.path;
 }
 
+function unsafeBinding(name: string, type: string, plugin: string, options: object) {
+  return { name, type, plugin: { package: pluginPath, name: plugin }, options };
+}
+
 /** Adds the bindings of the configuration file, and the controls of the store and the DNS. */
 function withBindings(
   config: ProjectConfig,
@@ -226,18 +230,14 @@ function withBindings(
   configPath: string | undefined,
   kinds: readonly StateKind[],
 ): PoolOptions {
-  const entry = (name: string, type: string, plugin: string, own: object) => ({
-    name,
-    type,
-    plugin: { package: pluginPath, name: plugin },
-    options: own,
-  });
   const bindings = [
     ...unsafeBindings(config).map(({ dev, ...binding }) => ({ ...binding, ...dev })),
-    entry(controlBinding, "store_control", "store", { project_folder: resolve(config.folder) }),
-    entry(dnsBinding, "dns", "dns", config.dns.table),
+    unsafeBinding(controlBinding, "store_control", "store", {
+      project_folder: resolve(config.folder),
+    }),
+    unsafeBinding(dnsBinding, "dns", "dns", config.dns.table),
     ...(hasRuntimeSockets && kinds.length > 0
-      ? [entry(stateBinding, "state_files", "isolation", { kinds })]
+      ? [unsafeBinding(stateBinding, "state_files", "isolation", { kinds })]
       : []),
   ];
   const given = (miniflare["unsafeBindings"] ?? []) as unknown[];
