@@ -122,17 +122,8 @@ function fuzz(seed: number, served: typeof zones, more: Partial<ResponderOptions
 /** The mutations matter here, and not the signatures. */
 const noSignature = () => new Uint8Array(64);
 
-const kindsOfResponses = [
-  "rcode 0",
-  "rcode 1",
-  "rcode 16",
-  "rcode 3",
-  "rcode 4",
-  "rcode 5",
-  "rcode 9",
-  "silence",
-  "transfer",
-];
+const rcodes = [0, 1, 16, 3, 4, 5, 9].map((rcode) => `rcode ${rcode}`);
+const kindsOfResponses = [...rcodes, "silence", "transfer"];
 
 test.each(seeds)("respond() never throws, and its responses can be decoded: seed %d", (seed) => {
   expect(fuzz(seed, zones, {})).toEqual(kindsOfResponses);

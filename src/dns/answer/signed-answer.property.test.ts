@@ -17,26 +17,10 @@ import { formatName } from "../wire/name.ts";
 import { isMetaType, rcodes, typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
 
-const ownNames = [
-  "",
-  "www.",
-  "alias.",
-  "gone.",
-  "deep.below.",
-  "below.",
-  "x.wild.",
-  "a.b.wild.",
-  "*.wild.",
-  "proxied.",
-  "flat.",
-  "flat-none.",
-  "signed.",
-  "www.signed.",
-  "unsigned.",
-  "a.unsigned.",
-];
+const own =
+  "www alias gone deep.below below x.wild a.b.wild *.wild proxied flat flat-none signed www.signed unsigned a.unsigned";
+const names = ["example.org", ...own.split(" ").map((name) => `${name}.example.org`)];
 const commonTypes = [1, 2, 5, 6, 15, 16, 28, 43, 48, 59, 60, 65];
-const names = ownNames.map((labels) => `${labels}example.org`);
 const examples = names.flatMap((name) =>
   commonTypes.map((type): [{ name: string; type: number }] => [{ name, type }]),
 );

@@ -18,9 +18,6 @@ const question: FaultQuestion = {
   server: "127.0.0.1",
 };
 
-const matches = (fault: QueryFaultInput, changes: Partial<FaultQuestion> = {}): boolean =>
-  matchesQuestion(readQueryFault(fault).target, { ...question, ...changes });
-
 describe("readQueryFault()", () => {
   it("fills what is not given", () => {
     expect(readQueryFault({ kind: "drop" })).toEqual({
@@ -101,42 +98,33 @@ describe("readQueryFault()", () => {
   });
 });
 
-describe("matchesQuestion()", () => {
-  it("takes every query without a target", () => {
-    expect(matches({ kind: "drop" })).toBe(true);
-  });
+const transfer = { type: "AXFR", transport: "tcp" } as const;
+const notify = { type: "SOA", name: "example.org", transport: "notify" } as const;
 
-  it("compares each field of the target", () => {
-    expect(matches({ kind: "drop", name: "www.example.org", type: "A" })).toBe(true);
-    expect(matches({ kind: "drop", name: "*.example.org" })).toBe(true);
-    expect(matches({ kind: "drop", name: "example.org" })).toBe(false);
-    expect(matches({ kind: "drop", type: ["AAAA", "TXT"] })).toBe(false);
-    expect(matches({ kind: "drop", transport: "tcp" })).toBe(false);
-    expect(matches({ kind: "drop", server: "127.0.0.2" })).toBe(false);
-    expect(matches({ kind: "drop", server: "127.0.0.1" })).toBe(true);
-  });
-
-  it("takes the names at and below a zone, by labels", () => {
-    const fault: QueryFaultInput = { kind: "lame", zone: "example.org" };
-    expect(matches(fault)).toBe(true);
-    expect(matches(fault, { name: "example.org" })).toBe(true);
-    expect(matches(fault, { name: "bexample.org" })).toBe(false);
-    expect(matches({ kind: "lame", zone: "." })).toBe(true);
-  });
-
-  it("truncates over UDP only, and leaves transfers out of the past", () => {
-    expect(matches({ kind: "truncate" }, { transport: "tcp" })).toBe(false);
-    expect(matches({ kind: "stale" }, { type: "AXFR", transport: "tcp" })).toBe(false);
-    expect(matches({ kind: "drop" }, { type: "AXFR", transport: "tcp" })).toBe(true);
-  });
-
-  it("keeps NOTIFY and queries apart", () => {
-    const notify = { type: "SOA", name: "example.org", transport: "notify" } as const;
-    expect(matches({ kind: "lost_notify", zone: "example.org" }, notify)).toBe(true);
-    expect(matches({ kind: "lost_notify", zone: "example.net" }, notify)).toBe(false);
-    expect(matches({ kind: "lost_notify" })).toBe(false);
-    expect(matches({ kind: "drop" }, notify)).toBe(false);
-  });
+it.each<[QueryFaultInput, Partial<FaultQuestion>, boolean]>([
+  [{ kind: "drop" }, {}, true],
+  [{ kind: "drop", name: "www.example.org", type: "A" }, {}, true],
+  [{ kind: "drop", name: "*.example.org" }, {}, true],
+  [{ kind: "drop", name: "example.org" }, {}, false],
+  [{ kind: "drop", type: ["AAAA", "TXT"] }, {}, false],
+  [{ kind: "drop", transport: "tcp" }, {}, false],
+  [{ kind: "drop", server: "127.0.0.2" }, {}, false],
+  [{ kind: "drop", server: "127.0.0.1" }, {}, true],
+  // The names at and below a zone, by labels.
+  [{ kind: "lame", zone: "example.org" }, {}, true],
+  [{ kind: "lame", zone: "example.org" }, { name: "example.org" }, true],
+  [{ kind: "lame", zone: "example.org" }, { name: "bexample.org" }, false],
+  [{ kind: "lame", zone: "." }, {}, true],
+  [{ kind: "truncate" }, { transport: "tcp" }, false],
+  [{ kind: "stale" }, transfer, false],
+  [{ kind: "drop" }, transfer, true],
+  // NOTIFY and queries are kept apart.
+  [{ kind: "lost_notify", zone: "example.org" }, notify, true],
+  [{ kind: "lost_notify", zone: "example.net" }, notify, false],
+  [{ kind: "lost_notify" }, {}, false],
+  [{ kind: "drop" }, notify, false],
+])("matchesQuestion() of %j and %j is %s", (fault, changes, expected) => {
+  expect(matchesQuestion(readQueryFault(fault).target, { ...question, ...changes })).toBe(expected);
 });
 
 const ask = (name: string): FaultQuestion => ({

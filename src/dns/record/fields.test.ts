@@ -7,6 +7,8 @@ function canonical(content: string): string | null {
   return strings === null ? null : composeStrings(strings);
 }
 
+const unbalanced = String.raw`"open close" "a"b" "a""b" a"b "a\" "\999" " """`.split(" ");
+
 describe("parseStrings()", () => {
   test.each([
     ["plain text", '"plain text"'],
@@ -24,19 +26,9 @@ describe("parseStrings()", () => {
     [`${"x".repeat(254)}ü`, `"${"x".repeat(254)}" "ü"`],
   ])("%j", (content, expected) => expect(canonical(content)).toBe(expected));
 
-  test.each([
-    '"open',
-    'close"',
-    'a "b"',
-    '"a" b',
-    '"a"b"',
-    '"a""b"',
-    'a"b',
-    '"a\\"',
-    '"\\999"',
-    '"',
-    '"""',
-  ])("refuses %j", (content) => expect(canonical(content)).toBeNull());
+  test.each(['a "b"', '"a" b', ...unbalanced])("refuses %j", (content) =>
+    expect(canonical(content)).toBeNull(),
+  );
 });
 
 test("composeStrings() keeps every octet and splits no character", () => {

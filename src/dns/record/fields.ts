@@ -41,7 +41,6 @@ export function integer(bits: 8 | 16 | 32, options: IntegerOptions = {}): Field<
       if (value !== null && value >= 0 && value <= max) return value;
       return options.refuse?.() ?? problem.integerRange(name, 0, max);
     },
-    compose: String,
     parse: ([token]) => options.mnemonics?.[token!.text.toUpperCase()] ?? token!.text,
     write: (writer, value) => writer[method](value),
     read: (reader) => reader[method](),
@@ -99,8 +98,6 @@ function ipAddress(
       const bytes = typeof input === "string" ? parse(input.trim()) : null;
       return bytes === null ? refuse() : format(bytes);
     },
-    compose: (value) => value,
-    parse: ([token]) => token!.text,
     write: (writer, value) => writer.bytes(parse(value)!),
     read: (reader) => format(reader.bytes(byteLength)),
   };
@@ -122,7 +119,6 @@ function octets(
       const bytes = text === "" ? null : decode(text);
       return bytes === null ? refuse(name) : encode(bytes);
     },
-    compose: (value) => value,
     parse: (tokens) => tokens.map(({ text }) => text).join(""),
     write: (writer, value) => writer.bytes(decode(value)!),
     read: (reader) => encode(reader.rest()),
@@ -202,7 +198,6 @@ export const quotedStrings: Field<string> = {
     const strings = parseStrings(input);
     return strings === null ? problem.quotationMarks() : composeStrings(strings);
   },
-  compose: (value) => value,
   parse: (tokens) => tokens.map(({ text }) => `"${text}"`).join(" "),
   write(writer, value) {
     for (const string of parseStrings(value)!) writer.characterString(string);

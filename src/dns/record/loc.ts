@@ -164,8 +164,6 @@ function choice(values: readonly string[]): Field<string> {
       const value = typeof input === "string" ? input.toUpperCase() : "";
       return values.includes(value) ? value : problem.notOneOf(name, values);
     },
-    compose: (value) => value,
-    parse: ([token]) => token!.text,
     write: packed,
     read: packed,
   };

@@ -130,7 +130,7 @@ export const problem = {
   configuration: (reason: string) => make(500, 9450, `Configuration of [dns]: ${reason}`),
   /** `base/host-rule.ts` has the reasons. */
   requestRefused: (reason: string) => make(403, 9451, reason),
-  /** `state/disk.ts` and `state/disk.ts` have the reasons. */
+  /** `state/disk.ts` has the reasons. */
   storage: (reason: string) => make(507, 9452, reason),
   nestedTooDeep: (levels: number) =>
     make(400, 9447, `Request body is nested more than ${levels} levels deep.`),

@@ -36,33 +36,22 @@ describe("resolveName() returns the full name", () => {
   ])("%s", (input, name) => expect(resolve(input)).toBe(name));
 });
 
+const malformed =
+  "1 1.www -a a- a_ a..b .a www.other.test. example.com. a.* *a ** a!b a/b @.@".split(" ");
+const others = [
+  "",
+  "  ",
+  "a b",
+  "a".repeat(64),
+  `${"a".repeat(60)}.`.repeat(4),
+  7,
+  {},
+  ["www"],
+  true,
+];
+
 describe("resolveName() refuses", () => {
-  test.each([
-    "",
-    "  ",
-    "1",
-    "1.www",
-    "-a",
-    "a-",
-    "a_",
-    "a..b",
-    ".a",
-    "www.other.test.",
-    "example.com.",
-    "a.*",
-    "*a",
-    "**",
-    "a b",
-    "a!b",
-    "a/b",
-    "a".repeat(64),
-    `${"a".repeat(60)}.`.repeat(4),
-    "@.@",
-    7,
-    {},
-    ["www"],
-    true,
-  ])("%j", (input) => expect(resolve(input)).toBe(9000));
+  test.each([...malformed, ...others])("%j", (input) => expect(resolve(input)).toBe(9000));
 
   test("a missing name", () => {
     expect(resolve(undefined)).toBe(9100);

@@ -23,9 +23,10 @@ export interface Field<Value extends string | number> {
   readonly rest?: boolean;
   /** Returns the canonical value, or the problem with the input. */
   accept(input: unknown, name: string, type: string): Value | Problem;
-  compose(value: Value, form: TextForm): string;
-  /** Turns words of a zone file into an input of `accept`. */
-  parse(tokens: readonly Token[], origin: string): unknown;
+  /** Without this function the text is the value. */
+  compose?(value: Value, form: TextForm): string;
+  /** Turns words of a zone file into an input of `accept`: without this function, the first word. */
+  parse?(tokens: readonly Token[], origin: string): unknown;
   write(writer: Writer, value: Value): void;
   read(reader: Reader): Value;
 }
@@ -116,7 +117,7 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
 
   function composeFields(rdata: Rdata, list: typeof entries, form: TextForm): string {
     return list
-      .map(([name, field]) => field.compose(rdata[name], form))
+      .map(([name, field]) => field.compose?.(rdata[name], form) ?? String(rdata[name]))
       .filter((word) => word !== "")
       .join(" ");
   }
@@ -127,7 +128,8 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
     for (const [name, field] of list) {
       const words = field.rest ? tokens.slice(at) : tokens.slice(at, at + 1);
       if (words.length === 0 && field.fallback === undefined) return null;
-      values[name] = words.length === 0 ? field.fallback : field.parse(words, origin);
+      if (words.length === 0) values[name] = field.fallback;
+      else values[name] = field.parse === undefined ? words[0]!.text : field.parse(words, origin);
       at += words.length;
     }
     if (at < tokens.length) return null;

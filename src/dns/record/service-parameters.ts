@@ -186,7 +186,6 @@ export const serviceParameters: Field<string> = {
       return problem.serviceParameter((error as Error).message);
     }
   },
-  compose: (value) => value,
   parse: (tokens) => tokens.map(({ text, quoted }) => (quoted ? `"${text}"` : text)).join(" "),
   write(writer, value) {
     for (const [key, bytes] of parseParameters(value)) {

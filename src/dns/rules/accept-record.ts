@@ -52,21 +52,24 @@ function acceptType(input: unknown, report: ReportProblem): RecordType | undefin
   return undefined;
 }
 
+/** An absent value is false. */
+function acceptBoolean(name: string, input: unknown, report: ReportProblem): boolean {
+  if (typeof (input ?? false) !== "boolean") report(problem.notABoolean(name));
+  return input === true;
+}
+
 function acceptProxied(input: unknown, type: RecordType, report: ReportProblem): boolean {
-  if (input === undefined || input === null) return false;
-  if (typeof input !== "boolean") {
-    report(problem.notABoolean("proxied"));
-    return false;
-  }
-  if (input && !type.proxiable) report(problem.notProxiable());
-  return input && type.proxiable;
+  const proxied = acceptBoolean("proxied", input, report);
+  if (proxied && !type.proxiable) report(problem.notProxiable());
+  return proxied && type.proxiable;
 }
 
 function acceptPrivateRouting(input: unknown, type: RecordType, report: ReportProblem): boolean {
-  if (input === undefined || input === null || input === false) return false;
-  if (input !== true) report(problem.notABoolean("private_routing"));
-  else if (!type.proxiable) report(problem.settingNotForType("private_routing", type.type));
-  return input === true;
+  const isPrivate = acceptBoolean("private_routing", input, report);
+  if (isPrivate && !type.proxiable) {
+    report(problem.settingNotForType("private_routing", type.type));
+  }
+  return isPrivate;
 }
 
 /** Deviation: private addresses can be proxied, because a local origin has a private address. */
@@ -74,11 +77,8 @@ function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: Re
   if (draft.type !== "A" && draft.type !== "AAAA") return;
   const content = addressKey(draft.content);
   if (!rules.platformAddresses.some((address) => addressKey(address) === content)) return;
-  report(
-    draft.proxied
-      ? problem.targetNotAllowed(draft.content)
-      : problem.platformAddress(draft.content),
-  );
+  const refuse = draft.proxied ? problem.targetNotAllowed : problem.platformAddress;
+  report(refuse(draft.content));
 }
 
 /** Reports every problem; the draft is valid only when there is no problem. */
@@ -89,15 +89,9 @@ export function acceptRecord(
 ): RecordDraft | undefined {
   const type = acceptType(request["type"], report);
   const legacyName = type?.type === "SRV" ? legacyOwner(request) : undefined;
-  const name = resolveName(
-    {
-      input: legacyName ?? request["name"],
-      type: type?.type ?? "",
-      zoneName: rules.zoneName,
-      rules: rules.nameRules,
-    },
-    report,
-  );
+  const { zoneName, nameRules } = rules;
+  const input = legacyName ?? request["name"];
+  const name = resolveName({ input, type: type?.type ?? "", zoneName, rules: nameRules }, report);
   const comment = acceptComment(request["comment"], rules.commentCharactersMax, report);
   const tags = acceptTags(request["tags"], rules.tagsMax, report);
   const proxied = type === undefined ? false : acceptProxied(request["proxied"], type, report);
@@ -109,13 +103,12 @@ export function acceptRecord(
 
   const bytesMax = type.type === "TXT" ? txtWireBytesMax : rdataWireBytesMax;
   if (type.write(rdata).length > bytesMax) report(problem.contentTooLong(bytesMax));
-  if (type.type === "DS" && name === rules.zoneName) report(problem.dsAtApex());
-  const priority = type.topLevelPriority ? (rdata["priority"] as number) : null;
+  if (type.type === "DS" && name === zoneName) report(problem.dsAtApex());
   const draft: RecordDraft = {
     name,
     type: type.type,
     content: type.content(rdata),
-    priority,
+    priority: type.topLevelPriority ? (rdata["priority"] as number) : null,
     ttl,
     proxied,
     comment,
@@ -212,9 +205,7 @@ function acceptSettings(input: unknown, type: string, report: ReportProblem): Re
   const given = input as Record<string, unknown>;
   const settings: Record<string, true> = {};
   for (const name of settingNames) {
-    const value = given[name] ?? false;
-    if (typeof value !== "boolean") report(problem.notABoolean(`settings.${name}`));
-    else if (value) settings[name] = true;
+    if (acceptBoolean(`settings.${name}`, given[name], report)) settings[name] = true;
   }
   if (settings["flatten_cname"] && type !== "CNAME") {
     report(problem.settingNotForType("flatten_cname", type));

@@ -7,7 +7,10 @@ import type { ServedRecord, ZoneChange, ZoneHead } from "../rules/zone.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { recordType } from "../record/types.ts";
 import { defaultSettings } from "../rules/zone-settings.ts";
-import { externalQuestions, TransferredZone } from "./transferred-zone.ts";
+import { externalQuestions, replayZone, TransferredZone } from "./transferred-zone.ts";
+import { groupSteps, rewind, type ChangeStep } from "../replication/publication.ts";
+import type { ZoneRecord } from "../record/zone-record.ts";
+import { typeName } from "../record/presentation.ts";
 
 const head: ZoneHead = {
   nameServers: ["ns1.example.net"],
@@ -31,23 +34,58 @@ function record(id: number, part: Partial<ServedRecord> = {}): ServedRecord {
   };
 }
 
+/** A CNAME that is answered with the addresses of its target. */
+function flat(id: number, content: string): ServedRecord {
+  const settings = { flatten_cname: true };
+  return record(id, { name: "flat.example.org", type: "CNAME", content, settings });
+}
+
+const platformAddresses = ["198.18.0.1", "2001:2::1"];
+
+/** A zone with its copy, and with the log of the zone object. */
 function start(records: readonly ServedRecord[]) {
-  const zones = new ServedZones({ platformAddresses: ["198.18.0.1", "2001:2::1"] });
+  const zones = new ServedZones({ platformAddresses });
   const external = new ExternalAddressCache();
   zones.put({ id: "zone", name: "example.org", serial: 1, records, ...head });
   const context = () => ({ zones, external, nowSeconds: 1000 });
-  const copy = new TransferredZone(zones.get("zone")!, context());
+  const zone = () => zones.get("zone")!;
+  const copy = new TransferredZone(zone(), context());
+  const fresh = () => new TransferredZone(zone(), context());
+  const steps: ChangeStep[] = [];
+  let headBefore = head;
   return {
     copy,
     external,
     context,
-    zone: () => zones.get("zone")!,
-    fresh: () => new TransferredZone(zones.get("zone")!, context()),
-    change(part: Partial<ZoneChange>) {
-      const { serial } = zones.get("zone")!;
-      const change = { serial: serial + 1, removed: [], added: [], ...part };
+    zone,
+    fresh,
+    typesAtFlat: () =>
+      [...fresh().records()]
+        .filter(({ name }) => name === "flat.example.org")
+        .map(({ type }) => type),
+    change(
+      part: Pick<Partial<ZoneChange>, "head"> &
+        Partial<Record<"removed" | "added", ServedRecord[]>>,
+    ) {
+      const serial = zone().serial + 1;
+      const { removed = [], added = [] } = part;
+      const log = (action: "remove" | "add", list: readonly ServedRecord[]) =>
+        list.map((each) => ({ serial, action, record: each as ZoneRecord }));
+      steps.push(...log("remove", removed), ...log("add", added));
+      if (part.head !== undefined) {
+        steps.push({ serial, action: "settings", headBefore });
+        headBefore = part.head;
+      }
+      const change = { serial, removed, added, head: part.head };
       zones.apply("zone", change);
-      copy.follow(zones.get("zone")!, change, context());
+      copy.follow(zone(), change, context());
+    },
+    /** The copy and its journal after a restart. */
+    replay(from: number): TransferredZone | null {
+      const after = steps.filter(({ serial }) => serial > from);
+      const logged = groupSteps(after, { from, to: zone().serial })!;
+      const { data, changes } = rewind(zone().data, from, logged);
+      return replayZone(data, changes, { ...context(), platformAddresses, current: copy });
     },
   };
 }
@@ -59,44 +97,34 @@ function texts(records: Iterable<ResourceRecord>): string[] {
     .sort();
 }
 
+const deltasOf = (copy: TransferredZone, serial: number) =>
+  copy.since(serial)?.map(({ from, to, removed, added }) => {
+    return { from, to, removed: texts(removed), added: texts(added) };
+  });
+
 describe("TransferredZone", () => {
   it("writes out the records that are made while answering", () => {
     const { copy } = start([
       record(1, { name: "example.org", proxied: true }),
-      record(2, {
-        name: "flat.example.org",
-        type: "CNAME",
-        content: "a.example.org",
-        settings: { flatten_cname: true },
-      }),
+      flat(2, "a.example.org"),
       record(3),
     ]);
     const shown = [...copy.records()].map(({ name, type, data }) => {
       const address = type === typeCodes.A ? data.join(".") : "";
-      return `${name} ${type} ${address}`.trim();
+      return `${name} ${typeName(type)} ${address}`.trim();
     });
-    expect(shown.sort()).toEqual(
-      [
-        `a.example.org ${typeCodes.A} 192.0.2.3`,
-        `example.org ${typeCodes.A} 198.18.0.1`,
-        `example.org ${typeCodes.NS}`,
-        `example.org ${typeCodes.AAAA}`,
-        `example.org ${typeCodes.HTTPS}`,
-        `flat.example.org ${typeCodes.A} 192.0.2.3`,
-      ].sort(),
-    );
+    expect(shown.sort()).toEqual([
+      "a.example.org A 192.0.2.3",
+      "example.org A 198.18.0.1",
+      "example.org AAAA",
+      "example.org HTTPS",
+      "example.org NS",
+      "flat.example.org A 192.0.2.3",
+    ]);
   });
 
   it("changes a flattened name with its target", () => {
-    const zone = start([
-      record(1),
-      record(2, {
-        name: "flat.example.org",
-        type: "CNAME",
-        content: "a.example.org",
-        settings: { flatten_cname: true },
-      }),
-    ]);
+    const zone = start([record(1), flat(2, "a.example.org")]);
     zone.change({ removed: [record(1)], added: [record(9)] });
     const [delta] = zone.copy.since(1)!;
     expect(delta?.removed.map(({ name }) => name).sort()).toEqual([
@@ -107,155 +135,126 @@ describe("TransferredZone", () => {
   });
 
   it("needs external targets, and keeps the CNAME while they are unknown", () => {
-    const flat = record(2, {
-      name: "flat.example.org",
-      type: "CNAME",
-      content: "host.example.net",
-      settings: { flatten_cname: true },
-    });
-    const { zone, context, external, fresh } = start([flat]);
+    const { zone, context, external, typesAtFlat } = start([flat(2, "host.example.net")]);
     expect(externalQuestions(zone(), context())).toEqual([
       { name: "host.example.net", type: "A" },
       { name: "host.example.net", type: "AAAA" },
     ]);
-    const typesAt = (name: string) =>
-      [...fresh().records()].filter((each) => each.name === name).map(({ type }) => type);
-    expect(typesAt("flat.example.org")).toEqual([typeCodes.CNAME]);
-    external.put(
-      { name: "host.example.net", type: "A" },
-      { addresses: ["192.0.2.7"], ttlSeconds: 60 },
-      1000,
-    );
-    expect(typesAt("flat.example.org")).toEqual([typeCodes.A]);
+    expect(typesAtFlat()).toEqual([typeCodes.CNAME]);
+    const found = { addresses: ["192.0.2.7"], ttlSeconds: 60 };
+    external.put({ name: "host.example.net", type: "A" }, found, 1000);
+    expect(typesAtFlat()).toEqual([typeCodes.A]);
   });
 
   it("follows the target of a flattened name through other zones to an external name", () => {
-    const { zone, context, external, fresh } = start([
+    const { zone, context, external, typesAtFlat } = start([
       record(1, { name: "hop.example.org", type: "CNAME", content: "host.example.net" }),
       record(2, { name: "flat.example.org", type: "CNAME", content: "hop.example.org" }),
       record(3, { name: "flat.example.org", type: "TXT", content: '"beside"' }),
     ]);
-    expect(externalQuestions(zone(), context())).toEqual([
+    const questions = externalQuestions(zone(), context());
+    expect(questions).toEqual([
       { name: "host.example.net", type: "A" },
       { name: "host.example.net", type: "AAAA" },
     ]);
-    for (const [type, addresses] of [
-      ["A", ["192.0.2.7"]],
-      ["AAAA", []],
-    ] as const) {
-      external.put({ name: "host.example.net", type }, { addresses, ttlSeconds: 60 }, 1000);
+    for (const question of questions) {
+      const addresses = question.type === "A" ? ["192.0.2.7"] : [];
+      external.put(question, { addresses, ttlSeconds: 60 }, 1000);
     }
-    const types = [...fresh().records()]
-      .filter(({ name }) => name === "flat.example.org")
-      .map(({ type }) => type);
-    expect(new Set(types)).toEqual(new Set([typeCodes.A, recordType("TXT").code]));
+    expect(new Set(typesAtFlat())).toEqual(new Set([typeCodes.A, recordType("TXT").code]));
   });
 
   it("keeps addresses that have expired or that the resolver cannot give any more", () => {
-    const settings = { flatten_cname: true };
-    const { zone, context, external } = start([
-      record(1, { name: "flat.example.org", type: "CNAME", content: "host.example.net", settings }),
-    ]);
+    const { zone, context, external } = start([flat(1, "host.example.net")]);
     const question = { name: "host.example.net", type: "A" as const };
     external.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 60 }, 0);
     external.put(question, "failed", 900);
     const last = { ...context(), external: lastAddresses(external) };
-    const flat = [...new TransferredZone(zone(), last).records()].filter(
-      ({ name }) => name === "flat.example.org",
-    );
-    expect(flat.map(({ type, ttlSeconds }) => [type, ttlSeconds])).toEqual([[typeCodes.A, 60]]);
+    const copy = new TransferredZone(zone(), last);
+    expect(texts(copy.records())).toContain("flat.example.org 60 1 192.0.2.7");
   });
 
   it("has a flattened name without addresses, and no CNAME, when the target has none", () => {
-    const settings = { flatten_cname: true };
-    const { fresh } = start([
-      record(1, { name: "flat.example.org", type: "CNAME", content: "no.example.org", settings }),
+    const { typesAtFlat } = start([
+      flat(1, "no.example.org"),
       record(2, { name: "*.example.org" }),
       record(3, { name: "no.example.org", type: "TXT", content: '"no address"' }),
     ]);
-    const types = [...fresh().records()]
-      .filter(({ name }) => name === "flat.example.org")
-      .map(({ type }) => type);
     // The name must exist: a secondary would answer from the wildcard.
-    expect(types).toEqual([typeCodes.HINFO]);
+    expect(typesAtFlat()).toEqual([typeCodes.HINFO]);
   });
+});
 
-  it("leads by the journal to the same zone as a whole transfer, from every serial", () => {
-    const names = [
-      "example.org",
-      "a.example.org",
-      "b.example.org",
-      "c.b.example.org",
-      "*.example.org",
-    ];
-    const made = fc.record({
-      name: fc.constantFrom(...names),
-      kind: fc.constantFrom("A", "proxied", "TXT", "flat"),
-      ttl: fc.constantFrom(1, 300, 600),
-    });
-    const step = fc.oneof(
-      fc.record({
-        add: fc.array(made, { maxLength: 3 }),
-        remove: fc.array(fc.nat(), { maxLength: 2 }),
-      }),
-      fc.constantFrom("http3", "flatten" as const),
-    );
+describe("the journal", () => {
+  const made = fc.record({
+    name: fc.constantFrom("", "a.", "b.", "c.b.", "*.").map((labels) => `${labels}example.org`),
+    kind: fc.constantFrom("A", "proxied", "TXT", "flat"),
+    ttl: fc.constantFrom(1, 300, 600),
+  });
+  const step = fc.oneof(
+    fc.record({
+      add: fc.array(made, { minLength: 1, maxLength: 3 }),
+      remove: fc.array(fc.nat(), { maxLength: 2 }),
+    }),
+    fc.constantFrom("http3", "flatten" as const),
+  );
+
+  it("leads to the same zone as a whole transfer, from every serial, also after a restart", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
         const zone = start([]);
-        const copies = [{ serial: 1, records: texts(zone.copy.records()) }];
+        const copies = [texts(zone.copy.records())];
         let id = 0;
-        let now = head;
+        const isOn = { http3: false, flatten: false };
         const there: ServedRecord[] = [];
         for (const each of steps) {
           if (typeof each === "string") {
-            now =
-              each === "http3"
-                ? { ...now, http3: !now.http3 }
-                : {
-                    ...now,
-                    settings: {
-                      ...now.settings,
-                      flatten_all_cnames: !now.settings.flatten_all_cnames,
-                    },
-                  };
-            zone.change({ head: now });
+            isOn[each] = !isOn[each];
+            const settings = { ...head.settings, flatten_all_cnames: isOn.flatten };
+            zone.change({ head: { ...head, http3: isOn.http3, settings } });
           } else {
-            const removed = each.remove.flatMap((index) =>
-              there.splice(index % (there.length + 1), 1),
-            );
+            const removed = each.remove.flatMap((at) => there.splice(at % (there.length + 1), 1));
             const added = each.add.map(({ name, kind, ttl }) => {
-              const base = record(++id, { name, ttl });
+              const base = record(++id, { name, ttl, proxied: kind === "proxied" });
               if (kind === "TXT") return { ...base, type: "TXT", content: `"${id}"` };
-              if (kind === "flat")
-                return {
-                  ...base,
-                  type: "CNAME",
-                  content: "b.example.org",
-                  settings: { flatten_cname: true },
-                };
-              return { ...base, proxied: kind === "proxied" };
+              return kind === "flat" ? { ...flat(id, "b.example.org"), name, ttl } : base;
             });
             there.push(...added);
             zone.change({ removed, added });
           }
-          copies.push({ serial: zone.zone().serial, records: texts(zone.copy.records()) });
+          copies.push(texts(zone.copy.records()));
         }
+        const hasFlattened = JSON.stringify(steps).includes('"flat"');
         const whole = texts(zone.fresh().records());
-        expect(texts(zone.copy.records())).toEqual(whole);
-        for (const { serial, records } of copies.slice(0, -1)) {
+        expect(copies.at(-1)).toEqual(whole);
+        for (const [index, records] of copies.slice(0, -1).entries()) {
           let following = records;
-          for (const { removed, added } of zone.copy.since(serial)!) {
-            const gone = texts(removed);
-            expect(following).toEqual(expect.arrayContaining(gone));
-            following = [
-              ...following.filter((text) => !gone.includes(text)),
-              ...texts(added),
-            ].sort();
+          for (const { removed, added } of deltasOf(zone.copy, index + 1)!) {
+            expect(following).toEqual(expect.arrayContaining(removed));
+            const kept = following.filter((text) => !removed.includes(text));
+            following = [...kept, ...added].sort();
           }
           expect(following).toEqual(whole);
+          // A flattened name can have its addresses from elsewhere, and then there is no replay.
+          const replayed = zone.replay(index + 1);
+          expect(replayed !== null || hasFlattened).toBe(true);
+          const same = replayed ?? zone.copy;
+          expect(deltasOf(same, index + 1)).toEqual(deltasOf(zone.copy, index + 1));
         }
       }),
     );
+  });
+
+  it("is not made after a restart when a flattened name has its addresses from elsewhere", () => {
+    for (const [content, isReplayed] of [
+      ["a.example.org", true],
+      ["host.example.net", false],
+      ["gone.example.org", false],
+    ] as const) {
+      const zone = start([]);
+      zone.change({ added: [record(1)] });
+      zone.change({ added: [flat(2, content)] });
+      expect(zone.replay(1) !== null).toBe(isReplayed);
+    }
   });
 });
