@@ -7,7 +7,7 @@ import { formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
 import type { Rdata, RdataRequest, RecordType } from "./record-type.ts";
-import { recordTypeByCode, recordTypes } from "./types.ts";
+import { recordTypesByCode, recordTypes } from "./types.ts";
 
 const codesByName = new Map<string, number>([
   ...Object.entries(typeCodes),
@@ -43,7 +43,7 @@ const otherForms = new Map<number, (data: Uint8Array) => string>([
 
 /** The form of a zone file; malformed data and data of an unknown type become `\# length hex`. */
 export function formatData(code: number, data: Uint8Array): string {
-  const type = recordTypeByCode(code);
+  const type = recordTypesByCode.get(code);
   try {
     if (type !== undefined) return type.compose(type.read(data));
     const format = otherForms.get(code);

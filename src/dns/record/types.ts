@@ -241,12 +241,9 @@ export const recordTypes: ReadonlyMap<string, RecordType> = new Map(
   types.map((type) => [type.type, type]),
 );
 
-const typesByCode = new Map(types.map((type) => [type.code, type]));
-
-/** `undefined` for a type that the API does not support. */
-export function recordTypeByCode(code: number): RecordType | undefined {
-  return typesByCode.get(code);
-}
+export const recordTypesByCode: ReadonlyMap<number, RecordType> = new Map(
+  types.map((type) => [type.code, type]),
+);
 
 /** For types of stored records: an unknown type is a broken invariant. */
 export function recordType(name: string): RecordType {

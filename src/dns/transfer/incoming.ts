@@ -5,7 +5,7 @@
  */
 import { rdataRequest } from "../record/presentation.ts";
 import type { RdataRequest } from "../record/record-type.ts";
-import { recordTypeByCode } from "../record/types.ts";
+import { recordTypesByCode } from "../record/types.ts";
 import { decodeMessage, type Message } from "../wire/message.ts";
 import { textKey } from "../wire/name.ts";
 import { badSignature, rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
@@ -108,7 +108,7 @@ function tsigErrorName(error: number): string {
 export function toRecordRequest(
   record: ResourceRecord,
 ): (RdataRequest & { readonly type: string; readonly name: string; readonly ttl: number }) | null {
-  const type = recordTypeByCode(record.type);
+  const type = recordTypesByCode.get(record.type);
   if (type === undefined) return null;
   const rdata = rdataRequest(type, type.read(record.data));
   return { type: type.type, name: record.name, ttl: record.ttlSeconds, ...rdata };

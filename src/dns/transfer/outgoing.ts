@@ -10,7 +10,7 @@ import { isLaterSerial, typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { signMessage, type Hmac } from "../wire/tsig.ts";
-import type { TransferredZone, ZoneDelta } from "./transferred-zone.ts";
+import type { TransferredZone } from "./transferred-zone.ts";
 
 /** A secondary reads a message while the next is made. RFC 5936 section 4 allows 64 KiB. */
 const messageBytesTarget = 16 * 1024;
@@ -22,45 +22,28 @@ export interface TransferSignature extends QuerySignature {
   readonly nowSeconds: number;
 }
 
-/** RFC 5936 section 2.2: the SOA, every other record, the SOA. */
-export function* wholeZone(
-  soa: ResourceRecord,
-  records: Iterable<ResourceRecord>,
-): Generator<ResourceRecord> {
-  yield soa;
-  yield* records;
-  yield soa;
-}
-
 /**
- * RFC 1995 section 4: the new SOA; for each delta the SOA before it with the removed records and
- * the SOA after it with the added records; the new SOA again.
+ * A whole zone is the SOA, every other record, and the SOA again (RFC 5936 section 2.2). In place of
+ * the records, an incremental transfer has for each delta the SOA before it with the removed records
+ * and the SOA after it with the added records (RFC 1995 section 4).
  */
-export function* changedRecords(
-  soa: ResourceRecord,
-  deltas: readonly ZoneDelta[],
-): Generator<ResourceRecord> {
+function* transferRecords(query: Message, zone: TransferredZone): Generator<ResourceRecord> {
+  const { soa } = zone;
   yield soa;
-  for (const { soaBefore, removed, soaAfter, added } of deltas) {
+  const serial = requestedSerial(query);
+  // RFC 1995 section 2: the SOA alone says that the server has nothing newer.
+  if (serial === zone.serial || (serial !== null && isLaterSerial(serial, zone.serial))) return;
+  const deltas = serial === null ? null : zone.since(serial);
+  // A copy, because the zone can change while a slow secondary takes the messages.
+  const records = deltas === null ? [...zone.records()] : [];
+  yield* records;
+  for (const { soaBefore, removed, soaAfter, added } of deltas ?? []) {
     yield soaBefore;
     yield* removed;
     yield soaAfter;
     yield* added;
   }
   yield soa;
-}
-
-function* transferRecords(query: Message, zone: TransferredZone): Generator<ResourceRecord> {
-  const serial = requestedSerial(query);
-  if (serial === zone.serial || (serial !== null && isLaterSerial(serial, zone.serial))) {
-    // RFC 1995 section 2: the SOA alone says that the server has nothing newer.
-    yield zone.soa;
-    return;
-  }
-  const deltas = serial === null ? null : zone.since(serial);
-  // A copy, because the zone can change while a slow secondary takes the messages.
-  if (deltas === null) yield* wholeZone(zone.soa, [...zone.records()]);
-  else yield* changedRecords(zone.soa, deltas);
 }
 
 /**
@@ -78,10 +61,7 @@ export function requestedSerial({ questions, authorities }: Message): number | n
 }
 
 /** Only the first message repeats the question (RFC 5936 section 2.2.1). */
-export function* transferMessages(
-  query: Message,
-  records: Iterable<ResourceRecord>,
-): Generator<Message> {
+function* transferMessages(query: Message, records: Iterable<ResourceRecord>): Generator<Message> {
   let { questions } = query;
   let answers: ResourceRecord[] = [];
   let bytes = 0;

@@ -301,21 +301,7 @@ describe("Frames", () => {
           Array.from(frames.push(piece), (each) => Buffer.from(each)),
         );
         expect(found).toEqual(sent.map((each) => Buffer.from(each)));
-        expect(frames.isPartial).toBe(false);
       }),
     );
-  });
-
-  test("keeps an incomplete message, and isPartial is true", () => {
-    const frames = new Frames();
-    expect([...frames.push(Uint8Array.of(0))]).toEqual([]);
-    expect(frames.isPartial).toBe(true);
-    expect([...frames.push(Uint8Array.of(2, 7))]).toEqual([]);
-    expect(frames.isPartial).toBe(true);
-    expect([...frames.push(Uint8Array.of(8, 0, 0))]).toEqual([
-      Uint8Array.of(7, 8),
-      new Uint8Array(),
-    ]);
-    expect(frames.isPartial).toBe(false);
   });
 });

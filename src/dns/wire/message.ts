@@ -3,7 +3,7 @@
  * final dot; the root is ".". Record data has no compressed names, so that it is valid outside of
  * its message. OPT and TSIG belong to the message and not to a zone: `edns` and `tsig` hold them.
  */
-import { WireError } from "./bytes.ts";
+import { concatBytes, WireError } from "./bytes.ts";
 import { messageBytesMax, MessageWriter, type Section } from "./message-writer.ts";
 import { encodeName } from "./name.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "./numbers.ts";
@@ -277,48 +277,23 @@ export function encodeTsig(tsig: Tsig): Uint8Array {
 
 /**
  * Messages in a TCP stream, each after a length of two octets (RFC 1035 section 4.2.2). The stream
- * arrives in pieces of any size. An incomplete message is kept in a buffer of the announced length,
- * so that no octet is copied twice.
+ * arrives in pieces of any size.
  */
 export class Frames {
-  /** The first octet of a length, until the second octet arrives. */
-  #lengthHigh: number | null = null;
-  #message: Uint8Array | null = null;
-  #filled = 0;
-
-  /** Whether the stream ends inside a message so far. */
-  get isPartial(): boolean {
-    return this.#message !== null || this.#lengthHigh !== null;
-  }
+  /** The end of the stream so far, which is no whole message. */
+  #rest = new Uint8Array();
 
   /** The messages that this piece completes; they may share memory with the piece. */
   *push(piece: Uint8Array): Generator<Uint8Array, void> {
+    const stream = this.#rest.length === 0 ? piece : concatBytes([this.#rest, piece]);
     let at = 0;
-    while (at < piece.length) {
-      if (this.#message === null) {
-        if (this.#lengthHigh === null) {
-          this.#lengthHigh = piece[at++]!;
-          continue;
-        }
-        const length = (this.#lengthHigh << 8) | piece[at++]!;
-        this.#lengthHigh = null;
-        if (piece.length - at >= length) {
-          yield piece.subarray(at, at + length);
-          at += length;
-          continue;
-        }
-        this.#message = new Uint8Array(length);
-        this.#filled = 0;
-      }
-      const message = this.#message;
-      const part = piece.subarray(at, at + message.length - this.#filled);
-      message.set(part, this.#filled);
-      this.#filled += part.length;
-      at += part.length;
-      if (this.#filled < message.length) return;
-      this.#message = null;
-      yield message;
+    for (;;) {
+      const end = at + 2 + ((stream[at]! << 8) | stream[at + 1]!);
+      if (stream.length - at < 2 || end > stream.length) break;
+      yield stream.subarray(at + 2, end);
+      at = end;
     }
+    this.#rest = new Uint8Array(stream.subarray(at));
   }
 }
 

@@ -35,33 +35,25 @@ interface NameLayout {
   readonly compressed: boolean;
 }
 
-const rfc1035 = { strings: 0, compressed: true };
-const later = { strings: 0, compressed: false };
+const layouts = [
+  // RFC 1035: NS, MD, MF, CNAME, MB, MG, MR, PTR; SOA, MINFO; MX.
+  { types: [2, 3, 4, 5, 7, 8, 9, 12], head: 0, strings: 0, names: 1, compressed: true },
+  { types: [6, 14], head: 0, strings: 0, names: 2, compressed: true },
+  { types: [15], head: 2, strings: 0, names: 1, compressed: true },
+  // Later types: NXT, DNAME; RP; AFSDB, RT, KX; PX; SRV; SIG; NAPTR.
+  { types: [30, 39], head: 0, strings: 0, names: 1, compressed: false },
+  { types: [17], head: 0, strings: 0, names: 2, compressed: false },
+  { types: [18, 21, 36], head: 2, strings: 0, names: 1, compressed: false },
+  { types: [26], head: 2, strings: 0, names: 2, compressed: false },
+  { types: [33], head: 6, strings: 0, names: 1, compressed: false },
+  { types: [24], head: 18, strings: 0, names: 1, compressed: false },
+  { types: [35], head: 4, strings: 3, names: 1, compressed: false },
+];
 
 /** By type code. */
-export const nameLayouts: ReadonlyMap<number, NameLayout> = new Map([
-  [2, { ...rfc1035, head: 0, names: 1 }], // NS
-  [3, { ...rfc1035, head: 0, names: 1 }], // MD
-  [4, { ...rfc1035, head: 0, names: 1 }], // MF
-  [5, { ...rfc1035, head: 0, names: 1 }], // CNAME
-  [6, { ...rfc1035, head: 0, names: 2 }], // SOA
-  [7, { ...rfc1035, head: 0, names: 1 }], // MB
-  [8, { ...rfc1035, head: 0, names: 1 }], // MG
-  [9, { ...rfc1035, head: 0, names: 1 }], // MR
-  [12, { ...rfc1035, head: 0, names: 1 }], // PTR
-  [14, { ...rfc1035, head: 0, names: 2 }], // MINFO
-  [15, { ...rfc1035, head: 2, names: 1 }], // MX
-  [17, { ...later, head: 0, names: 2 }], // RP
-  [18, { ...later, head: 2, names: 1 }], // AFSDB
-  [21, { ...later, head: 2, names: 1 }], // RT
-  [24, { ...later, head: 18, names: 1 }], // SIG
-  [26, { ...later, head: 2, names: 2 }], // PX
-  [30, { ...later, head: 0, names: 1 }], // NXT
-  [33, { ...later, head: 6, names: 1 }], // SRV
-  [35, { ...later, head: 4, strings: 3, names: 1 }], // NAPTR
-  [36, { ...later, head: 2, names: 1 }], // KX
-  [39, { ...later, head: 0, names: 1 }], // DNAME
-]);
+export const nameLayouts: ReadonlyMap<number, NameLayout> = new Map(
+  layouts.flatMap(({ types, ...layout }) => types.map((type) => [type, layout] as const)),
+);
 
 /** The data of a record in a message, with its names decompressed. */
 export function expandData(

@@ -7,7 +7,7 @@ import { atLine, problem, ZoneError, type Problem } from "../record/problem.ts";
 import { isAbsoluteName } from "../record/record-name.ts";
 import type { RdataRequest, RecordType } from "../record/record-type.ts";
 import { scanLines, type LogicalLine, type ScanError, type Token } from "../record/tokens.ts";
-import { recordType, recordTypeByCode } from "../record/types.ts";
+import { recordType, recordTypesByCode } from "../record/types.ts";
 import { nearestTtl, ttlAuto } from "../record/zone-record.ts";
 import type { RecordRequest } from "../rules/accept-record.ts";
 import { flattenedLines, parseLineComment } from "./compose.ts";
@@ -89,7 +89,7 @@ function parseTtlAndClass(
 /** `TYPE1` is A (RFC 3597 section 5), and SPF is TXT (RFC 7208 section 3.1). */
 function findType(word: string): RecordType | undefined {
   const code = typeCode(word.toUpperCase() === "SPF" ? "TYPE99" : word);
-  return code === null ? undefined : recordTypeByCode(code === spfCode ? txtCode : code);
+  return code === null ? undefined : recordTypesByCode.get(code === spfCode ? txtCode : code);
 }
 
 function parseData(
@@ -175,12 +175,13 @@ function applyDirective(directive: string, line: LogicalLine, state: ParserState
 export function readZoneFile(text: string, options: ParseOptions): ZoneFileContent {
   const records: ParsedRecord[] = [];
   const problems: Problem[] = [];
+  const quota = new ZoneError([problem.recordQuota()]);
   const state: ParserState = { origin: options.zoneName, ttl: undefined, owner: undefined };
   const add = (line: LogicalLine): void => {
     if (line.tokens.length === 0) refuse(line.number, "a record is missing");
     const record = parseRecord(line, state, options.proxied);
     if (record !== null) records.push(record);
-    if (records.length > options.recordsMax) throw new TooManyRecords();
+    if (records.length > options.recordsMax) throw quota;
   };
   const read = (line: LogicalLine): void => {
     const directive = line.startsBlank ? "" : line.tokens[0]!.text.toUpperCase();
@@ -194,15 +195,12 @@ export function readZoneFile(text: string, options: ParseOptions): ZoneFileConte
     try {
       read(line);
     } catch (error) {
-      if (error instanceof TooManyRecords) throw new ZoneError([problem.recordQuota()]);
-      if (!(error instanceof ZoneError)) throw error;
+      if (error === quota || !(error instanceof ZoneError)) throw error;
       problems.push(...error.problems);
     }
   }
   return { records, problems };
 }
-
-class TooManyRecords extends Error {}
 
 /** @throws ZoneError with the problems of all malformed lines */
 export function parseZoneFile(text: string, options: ParseOptions): readonly ParsedRecord[] {
