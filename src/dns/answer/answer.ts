@@ -13,13 +13,16 @@
  * it like any other name. Nothing waits: when an answer needs external addresses that the cache
  * does not have, the result is the question for the resolver.
  *
- * For a query with DO the same steps add the proofs of signed zones (answer-proofs.ts).
+ * For a query with DO the same steps add the proofs of signed zones: the RRSIG records of sets, and
+ * the NSEC records that deny names and types. A set that a wildcard gives to a name is signed as if
+ * the name existed (RFC 9824 section 3.3), so no proof about the wildcard is needed.
  */
-import type { SignaturesNeeded } from "../dnssec/answer-signer.ts";
+import type { AnswerSigner, SignatureRequest, SignaturesNeeded } from "../dnssec/answer-signer.ts";
+import { nsecSet } from "../dnssec/nsec.ts";
+import { hasFault } from "../dnssec/zone-signing.ts";
 import { formatName, isAtOrBelow, keyOctets, nameKey, type NameKey } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
-import { AnswerProofs, type SigningContext } from "./answer-proofs.ts";
 import {
   externalQuestion,
   isExternalNeeded,
@@ -64,14 +67,19 @@ export interface AnswerContext {
   readonly external: KnownAddresses;
   readonly nowSeconds: number;
   /** For queries with DO; without it the answers of signed zones have no proofs. */
-  readonly signing?: SigningContext;
+  readonly signing?: {
+    readonly signer: AnswerSigner;
+    /** The CO flag (RFC 9824 section 5.1): a name that does not exist gets NXDOMAIN. */
+    readonly compactOk: boolean;
+  };
 }
 
 /** Builds an answer while it follows the chain of CNAMEs. Its fields are those of `Answer`. */
 class Lookup {
   readonly #context: AnswerContext;
   readonly #type: number;
-  readonly proofs: AnswerProofs;
+  /** The signatures that the signer has not made. */
+  readonly requests: SignatureRequest[] = [];
   /** The names of the chain, those of flattened chains included. */
   readonly #visited: Set<NameKey>;
   rcode: number = rcodes.NOERROR;
@@ -91,7 +99,6 @@ class Lookup {
   constructor(context: AnswerContext, type: number, outer?: Lookup) {
     this.#context = context;
     this.#type = type;
-    this.proofs = new AnswerProofs(context.signing ?? null, context.nowSeconds);
     this.#visited = outer === undefined ? new Set() : outer.#visited;
     this.rules = outer === undefined ? [] : outer.rules;
   }
@@ -116,10 +123,9 @@ class Lookup {
 
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     this.#visited.add(key);
-    const isNoted = this.rules.some(
-      ({ rule, key: at }) => rule === "signed" && at === zone.apexKey,
-    );
-    if (this.proofs.covers(zone) && !isNoted) this.#note("signed", zone.apexKey);
+    const { apexKey } = zone;
+    const isNoted = (applied: AppliedRule) => applied.rule === "signed" && applied.key === apexKey;
+    if (this.#isSigned(zone) && !this.rules.some(isNoted)) this.#note("signed", apexKey);
     const location = zone.locate(key, this.#type);
     if (location.kind === "cut") return this.#refer(zone, location.node, owner);
     this.authoritative = true;
@@ -136,22 +142,66 @@ class Lookup {
   }
 
   #denyName(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
-    const isSigned = this.proofs.covers(zone);
-    const nsec = isSigned ? this.proofs.nsecOfNoName(zone, owner) : null;
+    const { ttlSeconds } = zone.negativeSoa;
+    const nsec = this.#isSigned(zone) ? nsecSet(owner, null, { ttlSeconds }) : null;
     if (nsec !== null && this.#isProofWanted) return this.#showProof(zone, nsec);
-    this.proofs.addDenial(this.authorities, zone, nsec);
-    if (isSigned && !this.proofs.compactOk) this.#note("compact-denial", key);
-    else this.rcode = rcodes.NXDOMAIN;
+    this.#deny(zone, nsec);
+    if (nsec !== null && this.#context.signing?.compactOk !== true) {
+      this.#note("compact-denial", key);
+    } else this.rcode = rcodes.NXDOMAIN;
   }
 
   /** The name exists, or a wildcard covers it, and it has no records of the type. */
   #denyType(zone: ServedZone, view: NodeView, owner: Uint8Array): void {
-    const isSigned = this.proofs.covers(zone);
     // A hidden DS set is not denied.
     const isHidden = this.#type === typeCodes.DS && view.sets.has(typeCodes.DS);
     const denied = isHidden ? 0 : this.#type;
-    const nsec = isSigned ? this.proofs.nsecOf(zone, view, owner, denied) : null;
-    this.proofs.addDenial(this.authorities, zone, nsec);
+    this.#deny(zone, this.#isSigned(zone) ? nsecOf(zone, view, owner, denied) : null);
+  }
+
+  /** Adds the SOA, and the NSEC record that denies a type or a name. */
+  #deny(zone: ServedZone, nsec: RecordSet | null): void {
+    this.#put(this.authorities, zone, zone.negativeSoa, zone.soa.ttlSeconds);
+    if (nsec !== null) this.#put(this.authorities, zone, nsec);
+  }
+
+  /** Whether answers from this zone have proofs. */
+  #isSigned(zone: ServedZone): boolean {
+    return this.#context.signing !== undefined && zone.signing !== null;
+  }
+
+  /** A test has broken the delegation. */
+  #hidesDs({ signing }: ServedZone, key: NameKey): boolean {
+    const { faults = [] } = signing ?? {};
+    return this.#context.signing !== undefined && hasFault(faults, "missing_ds", key);
+  }
+
+  /**
+   * Adds a set, and in an answer with proofs its RRSIG set.
+   *
+   * @param originalTtlSeconds at least the TTL of the set, and the same for all answers
+   */
+  #put(
+    section: RecordSet[],
+    zone: ServedZone,
+    set: RecordSet,
+    originalTtlSeconds = set.ttlSeconds,
+  ): void {
+    section.push(set);
+    if (this.#isSigned(zone)) this.#sign(section, zone, set, originalTtlSeconds);
+  }
+
+  #sign(
+    section: RecordSet[],
+    { apexOwner: apex, signing }: ServedZone,
+    set: RecordSet,
+    originalTtlSeconds: number,
+  ): void {
+    const { nowSeconds, signing: context } = this.#context;
+    const wanted = { set, apex, signing: signing!, nowSeconds, originalTtlSeconds };
+    const signature = context!.signer.sign(wanted);
+    if ("octets" in signature) this.requests.push(signature);
+    else section.push(signature);
   }
 
   get #isProofWanted(): boolean {
@@ -161,14 +211,18 @@ class Lookup {
   /** NSEC and RRSIG records exist only in answers. RRSIG is answered minimally, as ANY is (RFC 8482). */
   #showProof(zone: ServedZone, nsec: RecordSet): void {
     if (this.#type === typeCodes.NSEC) this.answers.push(nsec);
-    this.proofs.addSignature(this.answers, zone, nsec);
+    this.#sign(this.answers, zone, nsec, nsec.ttlSeconds);
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {
-    const servers = zone.view(cut).sets.get(typeCodes.NS)!;
+    const view = zone.view(cut);
+    const servers = view.sets.get(typeCodes.NS)!;
     this.#note("delegated", cut.key);
     this.authorities.push(servers);
-    this.proofs.addDelegation(this.authorities, zone, zone.view(cut), cut.key);
+    if (this.#isSigned(zone) && !this.#hidesDs(zone, cut.key)) {
+      const ds = view.sets.get(typeCodes.DS) ?? nsecOf(zone, view, view.owner, typeCodes.DS);
+      this.#put(this.authorities, zone, ds);
+    }
     for (const target of servers.data) {
       const key = nameKey(target);
       const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
@@ -194,8 +248,8 @@ class Lookup {
   #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
     const view = zone.view(node);
-    if (this.#isProofWanted && this.proofs.covers(zone)) {
-      return this.#showProof(zone, this.proofs.nsecOf(zone, view, owner, type));
+    if (this.#isProofWanted && this.#isSigned(zone)) {
+      return this.#showProof(zone, nsecOf(zone, view, owner, type));
     }
     if (view.sets.size === 0 && view.flattened === null) {
       this.#note(node.records.length === 0 ? "empty-non-terminal" : "no-data", key);
@@ -203,9 +257,9 @@ class Lookup {
     }
     if (type === typeCodes.ANY) {
       this.#note("any-minimal", key);
-      return this.proofs.addSet(this.answers, zone, minimalSet(owner));
+      return this.#put(this.answers, zone, minimalSet(owner));
     }
-    const isHidden = type === typeCodes.DS && this.proofs.hidesDs(zone, key);
+    const isHidden = type === typeCodes.DS && this.#hidesDs(zone, key);
     const set = isHidden ? undefined : view.sets.get(type);
     if (set !== undefined) {
       this.#noteSet(view, key);
@@ -227,7 +281,7 @@ class Lookup {
   }
 
   #addSet(zone: ServedZone, set: RecordSet, owner: Uint8Array): void {
-    this.proofs.addSet(this.answers, zone, set.owner === owner ? set : { ...set, owner });
+    this.#put(this.answers, zone, set.owner === owner ? set : { ...set, owner });
   }
 
   #noteSet({ proxied, generatedHttps }: NodeView, key: NameKey): void {
@@ -295,7 +349,7 @@ class Lookup {
     else {
       // The TTL of external addresses counts down, and the TTL of the CNAME bounds it.
       const set = { owner, type, ttlSeconds, data };
-      this.proofs.addSet(this.answers, zone, set, alias.ttlSeconds);
+      this.#put(this.answers, zone, set, alias.ttlSeconds);
     }
   }
 }
@@ -308,7 +362,7 @@ export function answer(
   if (question.class === classCodes.IN) lookup.findZone(question.name);
   else lookup.refuse("other-class", nameKey(question.name));
   const made = finish(lookup);
-  const { requests } = lookup.proofs;
+  const { requests } = lookup;
   return requests.length === 0 || isExternalNeeded(made) ? made : { kind: "signatures", requests };
 }
 
@@ -329,6 +383,27 @@ function finish(lookup: Lookup): Answer | ExternalNeeded {
   if (lookup.rcode !== rcodes.SERVFAIL || lookup.looped) return lookup;
   // A client would take half of an answer for the whole.
   return { ...emptyAnswer(rcodes.SERVFAIL), rules: lookup.rules };
+}
+
+/** The types that a zone has at a delegation; others are glue (RFC 4035 section 2.3). */
+const delegationTypes = new Set<number>([typeCodes.NS, typeCodes.DS]);
+
+/**
+ * The NSEC record of a name that exists, or that a wildcard covers.
+ *
+ * @param queried the type that the record denies
+ */
+function nsecOf(zone: ServedZone, view: NodeView, owner: Uint8Array, queried: number): RecordSet {
+  const { ttlSeconds } = zone.negativeSoa;
+  const types = new Set(view.sets.keys());
+  const isDelegation = types.has(typeCodes.NS) && !types.has(typeCodes.SOA);
+  // The addresses of the target are not known here. Resolvers may use the record for other types
+  // (RFC 8198), so it denies no more than was asked.
+  if (view.flattened !== null) types.add(typeCodes.A).add(typeCodes.AAAA);
+  types.delete(queried);
+  if (!isDelegation) return nsecSet(owner, types, { ttlSeconds });
+  const own = [...types].filter((type) => delegationTypes.has(type));
+  return nsecSet(owner, own, { ttlSeconds, isDelegation });
 }
 
 /** The set of a name that has records, for clients that ask for any (RFC 8482 section 4.2). */

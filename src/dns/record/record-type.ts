@@ -41,44 +41,28 @@ export interface RdataRequest {
   readonly priority?: unknown;
 }
 
-export interface RecordType {
-  readonly type: string;
-  readonly code: number;
-  readonly shape: "content" | "data";
-  readonly topLevelPriority: boolean;
-  readonly proxiable: boolean;
-  readonly managedBy: string | null;
-  /** The fields of presentation form, in their order. */
-  readonly fieldNames: readonly string[];
-  accept(request: RdataRequest, owner: string, report: ReportProblem): Rdata | undefined;
-  content(rdata: Rdata): string;
-  data(rdata: Rdata): Rdata | null;
-  parseContent(content: string, priority: number | null): Rdata;
-  compose(rdata: Rdata): string;
-  /** Turns presentation form into a request; `null` when the number of words is wrong. */
-  parse(tokens: readonly Token[], origin: string): RdataRequest | null;
-  write(rdata: Rdata): Uint8Array;
-  read(message: Uint8Array, offset?: number, end?: number): Rdata;
-}
-
 type Values<Fields> = { readonly [Name in keyof Fields]: FieldValue<Fields[Name]> };
 // The registry holds types with different fields; TypeScript checks each definition.
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyField = Field<any>;
 
-interface Definition<Fields extends Readonly<Record<string, AnyField>>> extends Partial<
-  Pick<RecordType, "topLevelPriority" | "proxiable" | "managedBy">
-> {
+interface Definition<Fields extends Readonly<Record<string, AnyField>>> {
   readonly fields: Fields;
+  readonly topLevelPriority?: boolean;
+  readonly proxiable?: boolean;
+  /** The API resource that changes records of a type that a request cannot create. */
+  readonly managedBy?: string | null;
   readonly check?: (rdata: Values<Fields>, report: ReportProblem, owner: string) => void;
 }
+
+export type RecordType = Readonly<ReturnType<typeof defineRecordType>>;
 
 export function defineRecordType<const Fields extends Readonly<Record<string, AnyField>>>(
   type: string,
   code: number,
   definition: Definition<Fields>,
-): RecordType {
-  const shape = "content" in definition.fields ? "content" : "data";
+) {
+  const shape = "content" in definition.fields ? ("content" as const) : ("data" as const);
   const { check, topLevelPriority = false, proxiable = false, managedBy = null } = definition;
   const entries = Object.entries<AnyField>(definition.fields);
   const contentEntries = entries.filter(([name]) => !(topLevelPriority && name === "priority"));
@@ -143,14 +127,15 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
     topLevelPriority,
     proxiable,
     managedBy,
+    /** In the order of presentation form. */
     fieldNames: entries.map(([name]) => name),
     accept,
-    content: (rdata) => composeFields(rdata, contentEntries, "content"),
-    data: (rdata) =>
+    content: (rdata: Rdata) => composeFields(rdata, contentEntries, "content"),
+    data: (rdata: Rdata): Rdata | null =>
       shape === "content"
         ? null
         : Object.fromEntries(dataEntries.map(([name]) => [name, rdata[name]])),
-    parseContent(content, priority) {
+    parseContent(content: string, priority: number | null): Rdata {
       const request =
         shape === "content" ? { content } : parse(splitTokens(content), "", contentEntries);
       // `content()` composed this content, so that a problem is a broken invariant.
@@ -158,14 +143,15 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
       if (rdata === undefined) throw new ZoneError([problem.contentInvalid(type)]);
       return rdata;
     },
-    compose: (rdata) => composeFields(rdata, entries, "file"),
-    parse: (tokens, origin) => parse(tokens, origin),
-    write(rdata) {
+    compose: (rdata: Rdata) => composeFields(rdata, entries, "file"),
+    /** Turns presentation form into a request; `null` when the number of words is wrong. */
+    parse: (tokens: readonly Token[], origin: string) => parse(tokens, origin),
+    write(rdata: Rdata): Uint8Array {
       const writer = new Writer();
       for (const [name, field] of entries) field.write(writer, rdata[name]);
       return writer.finish();
     },
-    read(message, offset, end) {
+    read(message: Uint8Array, offset?: number, end?: number): Rdata {
       const reader = new Reader(message, offset, end);
       const rdata = Object.fromEntries(entries.map(([name, field]) => [name, field.read(reader)]));
       reader.expectEnd();
