@@ -176,11 +176,7 @@ class Lookup {
     return this.#context.signing !== undefined && hasFault(faults, "missing_ds", key);
   }
 
-  /**
-   * Adds a set, and in an answer with proofs its RRSIG set.
-   *
-   * @param originalTtlSeconds at least the TTL of the set, and the same for all answers
-   */
+  /** Adds a set, and in an answer with proofs its RRSIG set. */
   #put(
     section: RecordSet[],
     zone: ServedZone,
@@ -198,8 +194,8 @@ class Lookup {
     originalTtlSeconds: number,
   ): void {
     const { nowSeconds, signing: context } = this.#context;
-    const wanted = { set, apex, signing: signing!, nowSeconds, originalTtlSeconds };
-    const signature = context!.signer.sign(wanted);
+    const times = { nowSeconds, originalTtlSeconds };
+    const signature = context!.signer.sign(set, { apex, signing: signing! }, times);
     if ("octets" in signature) this.requests.push(signature);
     else section.push(signature);
   }

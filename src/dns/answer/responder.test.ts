@@ -94,14 +94,8 @@ describe("the size of a response", () => {
   });
 
   test("is at most the size in OPT, between 512 and 1232 octets (RFC 6891)", () => {
-    expect([0, 512, 800, 823, 824, 4096].map((bytes) => truncated(bytes))).toEqual([
-      true,
-      true,
-      true,
-      true,
-      false,
-      false,
-    ]);
+    const sizes = [0, 512, 800, 823, 824, 4096];
+    expect(sizes.filter((bytes) => truncated(bytes))).toEqual([0, 512, 800, 823]);
     expect(truncated(65_535, "many.example.org A")).toBe(false);
   });
 

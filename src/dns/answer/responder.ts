@@ -227,19 +227,18 @@ interface PreparedAnswer {
   readonly type: number;
   /** The queries that this message has answered and that are not counted elsewhere. */
   queries: number;
-  readonly next: PreparedAnswer | undefined;
 }
 
 /**
  * Messages that are complete except for the identifier, the case of the question and OPT. They are
  * valid until the zones change. Only answers for names that exist are kept, so queries for other
- * names cannot displace them; the limits bound the number of types that clients query.
+ * names cannot displace them; the limits bound the number of types that clients query. A question
+ * displaces another with the same hash.
  */
 class PreparedAnswers {
   readonly #byHash = new Map<number, PreparedAnswer>();
   readonly #counts: QueryCounts;
   #revision = 0;
-  #count = 0;
   #bytes = 0;
 
   constructor(counts: QueryCounts) {
@@ -252,36 +251,33 @@ class PreparedAnswers {
       this.#revision = revision;
       return undefined;
     }
-    let entry = this.#byHash.get(query.hash);
-    while (entry !== undefined && !isFor(entry, query)) entry = entry.next;
-    return entry;
+    const entry = this.#byHash.get(query.hash);
+    return entry !== undefined && isFor(entry, query) ? entry : undefined;
   }
 
   put(query: Query, made: Answer, message: Uint8Array): void {
-    if (this.#count >= answersMax || this.#bytes + message.length > bytesMax) this.#clear();
-    const next = this.#byHash.get(query.hash);
-    this.#byHash.set(query.hash, { answer: made, message, type: query.type, queries: 1, next });
-    this.#count += 1;
-    this.#bytes += message.length;
+    const isFull = this.#byHash.size >= answersMax || this.#bytes + message.length > bytesMax;
+    if (isFull) this.#clear();
+    const displaced = this.#byHash.get(query.hash);
+    if (displaced !== undefined) this.#countEntry(displaced);
+    this.#byHash.set(query.hash, { answer: made, message, type: query.type, queries: 1 });
+    this.#bytes += message.length - (displaced?.message.length ?? 0);
   }
 
   /** Moves the numbers of queries to the counts. */
   count(): void {
-    for (let entry of this.#byHash.values()) {
-      for (;;) {
-        const { message, type, answer: made, queries, next } = entry;
-        if (queries > 0) this.#counts.add(questionName(message), type, made.rcode, queries);
-        entry.queries = 0;
-        if (next === undefined) break;
-        entry = next;
-      }
-    }
+    for (const entry of this.#byHash.values()) this.#countEntry(entry);
+  }
+
+  #countEntry(entry: PreparedAnswer): void {
+    const { message, type, answer: made, queries } = entry;
+    if (queries > 0) this.#counts.add(questionName(message), type, made.rcode, queries);
+    entry.queries = 0;
   }
 
   #clear(): void {
     this.count();
     this.#byHash.clear();
-    this.#count = 0;
     this.#bytes = 0;
   }
 }

@@ -228,9 +228,7 @@ const dnsTable = v.pipe(
     email: given.email,
     key: given.key,
     tokens: given.tokens,
-    /** The hosts and origins that may use the API by HTTP, besides loopback. */
     hostRule: { hosts: given.api_hosts, origins: given.api_origins },
-    /** The names besides loopback by which clients call the API over https. */
     httpsNames: given.https_names,
     platformAddresses: given.platform_addresses,
     nameRules: given.name_rules,

@@ -56,7 +56,6 @@ export interface ProjectDns {
   readonly port: number;
   readonly listen: ListenConfig;
   readonly transfers: TransferConfig;
-  /** The name in `env` of the binding to the record API. */
   readonly binding?: string;
 }
 
@@ -79,7 +78,6 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** A server that gets a NOTIFY message after each change of a zone. */
 export interface Secondary extends ServerAddress {
   readonly key?: TsigKey;
 }

@@ -14,8 +14,8 @@ const zoneSigningKey = { publicKey: "one", keyTag: 1 } as SigningKey;
 const signing = { zoneSigningKey, faults: [] } as unknown as ZoneSigning;
 
 function sign(signer: AnswerSigner, set: RecordSet, nowSeconds: number, used = signing) {
-  const options = { apex, signing: used, nowSeconds, originalTtlSeconds: set.ttlSeconds };
-  return signer.sign({ set, ...options }) as RecordSet;
+  const times = { nowSeconds, originalTtlSeconds: set.ttlSeconds };
+  return signer.sign(set, { apex, signing: used }, times) as RecordSet;
 }
 
 it("sign() makes the signature of equal octets by the same key once in a period", () => {

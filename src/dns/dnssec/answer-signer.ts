@@ -41,15 +41,6 @@ export interface SignaturesNeeded {
   readonly requests: readonly SignatureRequest[];
 }
 
-interface SetToSign {
-  readonly set: RecordSet;
-  readonly apex: Uint8Array;
-  readonly signing: ZoneSigning;
-  readonly nowSeconds: number;
-  /** At least the TTL of the set, and the same for all answers (RFC 4034 section 3.1.4). */
-  readonly originalTtlSeconds: number;
-}
-
 export class AnswerSigner {
   readonly #sign: Sign | null;
   /**
@@ -62,14 +53,17 @@ export class AnswerSigner {
     this.#sign = sign ?? null;
   }
 
-  /** The RRSIG set of a set. */
-  sign({
-    set,
-    apex,
-    signing,
-    nowSeconds,
-    originalTtlSeconds,
-  }: SetToSign): RecordSet | SignatureRequest {
+  /**
+   * The RRSIG set of a set.
+   *
+   * @param originalTtlSeconds at least the TTL of the set, and the same for all answers (RFC 4034
+   *   section 3.1.4)
+   */
+  sign(
+    set: RecordSet,
+    { apex, signing }: { readonly apex: Uint8Array; readonly signing: ZoneSigning },
+    { nowSeconds, originalTtlSeconds }: Record<"nowSeconds" | "originalTtlSeconds", number>,
+  ): RecordSet | SignatureRequest {
     const key = keyFor(set.type, signing);
     const { faults } = signing;
     const owner = faults.length > 0 ? nameKey(set.owner) : "";

@@ -61,6 +61,7 @@ export function checkTextKind(
 /** Lists `name=value; name=value` (RFC 6376 section 3.2, RFC 7489 section 6.4). */
 type TagList = ReadonlyMap<string, string>;
 
+/** Returns the tags, or the first error. */
 function parseTagList(text: string): TagList | string {
   const tags = new Map<string, string>();
   const parts = text.split(";");

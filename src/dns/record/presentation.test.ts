@@ -12,13 +12,9 @@ test("typeName() and typeCode() cover the API's types, question types and number
   ] as const) {
     expect([typeName(code), typeCode(name.toLowerCase())]).toEqual([name, code]);
   }
-  expect(["TYPE65536", "TYPE01", "TYPE", "toString", ""].map(typeCode)).toEqual([
-    null,
-    null,
-    null,
-    null,
-    null,
-  ]);
+  for (const word of ["TYPE65536", "TYPE01", "TYPE", "toString", ""]) {
+    expect(typeCode(word)).toBeNull();
+  }
 });
 
 test("formatData() writes unknown and malformed data in the form of RFC 3597", () => {

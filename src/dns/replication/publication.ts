@@ -31,7 +31,7 @@ export function zoneIdOf(publication: Publication): string {
 }
 
 /** Leaves out comments, tags and dates, which no answer depends on. */
-export function servedRecord(record: ZoneRecord): ServedRecord {
+function servedRecord(record: ZoneRecord): ServedRecord {
   const { id, name, type, content, priority, ttl, proxied, settings } = record;
   return { id, name, type, content, priority, ttl, proxied, settings };
 }
@@ -157,7 +157,6 @@ export class PublicationQueue {
   #waiting: Publication[] = [];
   #next: Promise<void> | null = null;
   #inFlight: Promise<void> = Promise.resolve();
-  /** The number of tries since the last message that arrived. */
   #failures = 0;
   #isRepeating = false;
 

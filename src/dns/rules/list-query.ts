@@ -13,28 +13,34 @@ export interface Page {
   readonly perPage: number;
 }
 
-export function readChoice<const Values extends readonly string[]>(
-  parameters: QueryParameters,
-  choice: { readonly name: string; readonly values: Values; readonly fallback: Values[number] },
-  report: ReportProblem,
+interface Source {
+  readonly parameters: QueryParameters;
+  readonly report: ReportProblem;
+}
+
+function readChoice<const Values extends readonly string[]>(
+  { parameters, report }: Source,
+  name: string,
+  values: Values,
+  fallback: Values[number],
 ): Values[number] {
-  const given = parameters.get(choice.name);
-  if (given === undefined || given === "") return choice.fallback;
-  const found = choice.values.find((value) => value === given.toLowerCase());
-  if (found === undefined) report(problem.notOneOf(choice.name, choice.values));
-  return found ?? choice.fallback;
+  const given = parameters.get(name);
+  if (given === undefined || given === "") return fallback;
+  const found = values.find((value) => value === given.toLowerCase());
+  if (found === undefined) report(problem.notOneOf(name, values));
+  return found ?? fallback;
 }
 
 function readCount(
-  parameters: QueryParameters,
-  count: { readonly name: string; readonly default: number; readonly max: number },
-  report: ReportProblem,
+  { parameters, report }: Source,
+  name: string,
+  limits: { readonly default: number; readonly max: number },
 ): number {
-  const given = parameters.get(count.name);
-  if (given === undefined || given === "") return count.default;
+  const given = parameters.get(name);
+  if (given === undefined || given === "") return limits.default;
   const value = /^\d{1,15}$/.test(given) ? Number(given) : 0;
-  if (value < 1) report(problem.valueInvalid(count.name, "a whole number from 1 upwards"));
-  return Math.min(Math.max(value, 1), count.max);
+  if (value < 1) report(problem.valueInvalid(name, "a whole number from 1 upwards"));
+  return Math.min(Math.max(value, 1), limits.max);
 }
 
 export function readPage(
@@ -42,12 +48,11 @@ export function readPage(
   perPage: { readonly default: number; readonly max: number },
   report: ReportProblem,
 ): Page {
-  const direction = { name: "direction", values: directions, fallback: "asc" } as const;
-  const page = { name: "page", default: 1, max: Number.MAX_SAFE_INTEGER };
+  const source = { parameters, report };
   return {
-    direction: readChoice(parameters, direction, report),
-    page: readCount(parameters, page, report),
-    perPage: readCount(parameters, { name: "per_page", ...perPage }, report),
+    direction: readChoice(source, "direction", directions, "asc"),
+    page: readCount(source, "page", { default: 1, max: Number.MAX_SAFE_INTEGER }),
+    perPage: readCount(source, "per_page", perPage),
   };
 }
 
@@ -148,6 +153,7 @@ function readTags(parameters: QueryParameters): Condition[] {
 }
 
 export function readRecordQuery(parameters: QueryParameters, report: ReportProblem): RecordQuery {
+  const source = { parameters, report };
   const conditions = readTexts(parameters);
   for (const present of [true, false]) {
     if (parameters.has(present ? "comment.present" : "comment.absent")) {
@@ -157,22 +163,16 @@ export function readRecordQuery(parameters: QueryParameters, report: ReportProbl
   const type = parameters.get("type");
   if (type) conditions.push({ kind: "type", type: type.toUpperCase() });
   if (parameters.has("proxied")) {
-    const choice = { name: "proxied", values: ["true", "false"], fallback: "false" } as const;
-    const proxied = readChoice(parameters, choice, report) === "true";
+    const proxied = readChoice(source, "proxied", ["true", "false"], "false") === "true";
     conditions.push({ kind: "proxied", proxied });
   }
-  const all = { values: matches, fallback: "all" } as const;
   return {
     conditions,
     tagConditions: readTags(parameters),
-    match: readChoice(parameters, { ...all, name: "match" }, report),
-    tagMatch: readChoice(parameters, { ...all, name: "tag_match" }, report),
+    match: readChoice(source, "match", matches, "all"),
+    tagMatch: readChoice(source, "tag_match", matches, "all"),
     search: parameters.get("search")?.toLowerCase() || null,
-    order: readChoice(
-      parameters,
-      { name: "order", values: recordOrders, fallback: "type" },
-      report,
-    ),
+    order: readChoice(source, "order", recordOrders, "type"),
     ...readPage(parameters, recordsPerPage, report),
   };
 }
@@ -209,6 +209,7 @@ export function readZoneQuery(
   account: Pick<Account, "id" | "name">,
   report: ReportProblem,
 ): ZoneQuery {
+  const source = { parameters, report };
   const name = parameters.get("name");
   const others: boolean[] = [];
   const status = parameters.get("status");
@@ -217,7 +218,7 @@ export function readZoneQuery(
   if (accountId) others.push(accountId === account.id);
   const accountName = parameters.get("account.name");
   if (accountName) others.push(accountName.replace(/^[a-z_]+:/, "") === account.name);
-  readChoice(parameters, { name: "order", values: zoneOrders, fallback: "name" }, report);
+  readChoice(source, "order", zoneOrders, "name");
   const types = parameters.get("type")?.split(",") ?? [];
   if (types.some((type) => type === "")) report(problem.valueInvalid("type", "a list of types"));
   return {
@@ -225,7 +226,7 @@ export function readZoneQuery(
     others,
     types,
     only: null,
-    match: readChoice(parameters, { name: "match", values: matches, fallback: "all" }, report),
+    match: readChoice(source, "match", matches, "all"),
     ...readPage(parameters, zonesPerPage, report),
   };
 }

@@ -18,7 +18,6 @@ export class MessageWriter {
   #limit = messageBytesMax;
   readonly #names = new CompressionTable();
 
-  /** Begins a message of at most `bytesMax` octets. */
   begin(bytesMax = messageBytesMax): void {
     this.length = headerBytes;
     this.#limit = bytesMax;

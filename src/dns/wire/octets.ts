@@ -106,7 +106,6 @@ export class Reader {
     return name.slice(0, length);
   }
 
-  /** Throws when octets are left. */
   expectEnd(): void {
     if (this.remaining > 0) throw new WireError(`${this.remaining} octets are left over`);
   }

@@ -111,11 +111,8 @@ describe("signMessage() and verifyMessage()", () => {
   test("report the error: key, algorithm, secret, time", () => {
     const { bytes } = signMessage(plain, { key, hmac, nowSeconds });
     const verify = (changes: object) => verifyMessage(bytes, { ...options, ...changes });
-    expect(verify({ findKey: () => undefined })).toMatchObject({
-      kind: "bad",
-      error: 17,
-      key: null,
-    });
+    const unknown = verify({ findKey: () => undefined });
+    expect(unknown).toMatchObject({ kind: "bad", error: 17, key: null });
     const other = { ...key, algorithm: "hmac-sha512" as const };
     expect(verify({ findKey: () => other })).toMatchObject({ kind: "bad", error: 17 });
     const wrong = { ...key, secret: new Uint8Array(32) };
@@ -145,9 +142,6 @@ describe("signMessage() and verifyMessage()", () => {
 });
 
 test("isTsigAlgorithm() is true for the supported algorithms", () => {
-  expect(["hmac-sha256", "hmac-md5", "toString"].map(isTsigAlgorithm)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  const names = ["hmac-sha256", "hmac-md5", "toString"];
+  expect(names.filter(isTsigAlgorithm)).toEqual(["hmac-sha256"]);
 });

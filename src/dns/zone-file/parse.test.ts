@@ -195,15 +195,8 @@ describe("parseZoneFile() refuses, and reports the line", () => {
     ].join("\n");
     const { records, problems } = readZoneFile(text, options);
     expect(records.map(({ request }) => request["name"])).toEqual(["a.example.org."]);
-    expect(problems.map(({ message }) => /^Line (\d+)/.exec(message)?.[1])).toEqual([
-      "2",
-      "3",
-      "4",
-      "5",
-      "6",
-      "7",
-      "8",
-    ]);
+    const lines = problems.map(({ message }) => /^Line (\d+)/.exec(message)?.[1]);
+    expect(lines.join(" ")).toBe("2 3 4 5 6 7 8");
     expect(() => parseZoneFile(text, options)).toThrow("Line 8");
   });
 
@@ -261,17 +254,8 @@ function isParsedOrRefused(text: string): boolean {
 }
 
 test("parseZoneFile() throws no error but ZoneError", () => {
-  const noise = fc.string({
-    unit: fc.constantFrom(
-      ...'aA1 \t\n;"()\\$.@'.split(""),
-      "A",
-      "IN",
-      "TXT",
-      "$TTL ",
-      "$GENERATE 1-2 ",
-    ),
-    maxLength: 60,
-  });
+  const words = [...'aA1 \t\n;"()\\$.@'.split(""), "A", "IN", "TXT", "$TTL ", "$GENERATE 1-2 "];
+  const noise = fc.string({ unit: fc.constantFrom(...words), maxLength: 60 });
   fc.assert(
     fc.property(noise, (text) => {
       expect(isParsedOrRefused(text)).toBe(true);
