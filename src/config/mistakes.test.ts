@@ -1,18 +1,13 @@
 /** The mistakes of a configuration, with their positions and messages. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { readConfig, type ReadConfigOptions } from "./read-config.ts";
 
 let folder: string;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "ledge-read-config-"));
-});
-
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 function write(name: string, text: string): void {
   writeFileSync(join(folder, name), text);
@@ -28,271 +23,203 @@ function mistakes(options: ReadConfigOptions = {}): string[] {
   return [];
 }
 
-/** A valid bucket, to which a row adds a mistake. */
 const good = 'binding = "PHOTOS"\nbucket_name = "photos"';
-const nameRule =
-  'Use 1 to 63 letters, digits, ".", "_" and "-", beginning and ending with a letter or a digit.';
+/** A TOML file, then `>`, the position in this file and in the same file as JSON, and the message. */
+const rows = `
+[dns]
+https_port = "443"
+> 2:1 3:5 dns.https_port must be true for port 8443, or a port, 0 to 65535; 0 takes any free port.
 
-/** A name, the TOML, the position there, the position in the same file as JSON, the message. */
-const rows: [mistake: string, toml: string, inToml: string, inJson: string, message: string][] = [
-  [
-    "an https port that is neither a port nor true",
-    '[dns]\nhttps_port = "443"',
-    "2:1",
-    "3:5",
-    "dns.https_port must be true for port 8443, or a port, 0 to 65535; 0 takes any free port.",
-  ],
-  [
-    "an https name that is no hostname",
-    '[dns]\nhttps_names = ["*.example.org"]',
-    "2:16",
-    "4:7",
-    "dns.https_names[0] must be a hostname, and no wildcard.",
-  ],
-  [
-    "an S3 port that is no port",
-    "[s3]\nport = 70000",
-    "2:1",
-    "3:5",
-    "s3.port must be a port, 0 to 65535; 0 takes any free port.",
-  ],
-  [
-    "an S3 host with a port",
-    '[s3]\nhosts = ["store.test:80"]',
-    "2:10",
-    "4:7",
-    's3.hosts[0] must be a host name or an address without a port, such as "store.test" or "[2001:db8::1]".',
-  ],
-  [
-    "an S3 secret without its id",
-    '[s3]\nsecret_access_key = "0123456789"',
-    "1:1",
-    "2:3",
-    "s3 needs access_key_id too: credentials are a pair.",
-  ],
-  [
-    "a binding that is not an identifier",
-    '[[store_buckets]]\nbinding = "my-photos"\nbucket_name = "photos"',
-    "2:1",
-    "4:7",
-    'store_buckets[0].binding "my-photos" is not a JavaScript identifier, so a script cannot write env.my-photos. Use letters, digits, "_" and "$", as in "MY_PHOTOS".',
-  ],
-  [
-    "a binding that begins with a digit",
-    '[[store_buckets]]\nbinding = "1st"\nbucket_name = "photos"',
-    "2:1",
-    "4:7",
-    'store_buckets[0].binding "1st" is not a JavaScript identifier, so a script cannot write env.1st. Use letters, digits, "_" and "$", as in "_1ST".',
-  ],
-  [
-    "no binding",
-    '[[store_buckets]]\nbucket_name = "photos"',
-    "1:1",
-    "3:5",
-    'store_buckets[0].binding is missing. Add it, as in "PHOTOS".',
-  ],
-  [
-    "a binding of another type",
-    '[[store_buckets]]\nbinding = 7\nbucket_name = "photos"',
-    "2:1",
-    "4:7",
-    "store_buckets[0].binding must be text, not a number.",
-  ],
-  [
-    "a binding defined twice",
-    `[[store_buckets]]\n${good}\n[[store_buckets]]\n${good}`,
-    "5:1",
-    "8:7",
-    'store_buckets[1].binding "PHOTOS" is already taken by store_buckets[0].binding. Give one of them another name.',
-  ],
-  [
-    "no bucket_name",
-    '[[store_buckets]]\nbinding = "PHOTOS"',
-    "1:1",
-    "3:5",
-    'store_buckets[0].bucket_name is missing. Add it, as in "photos".',
-  ],
-  [
-    "an invalid bucket_name",
-    '[[store_buckets]]\nbinding = "PHOTOS"\nbucket_name = "my photos"',
-    "3:1",
-    "5:7",
-    `store_buckets[0].bucket_name "my photos" is not a valid bucket name. ${nameRule}`,
-  ],
-  [
-    "a bucket_name of another type",
-    '[[store_buckets]]\nbinding = "PHOTOS"\nbucket_name = ["photos"]',
-    "3:1",
-    "5:7",
-    "store_buckets[0].bucket_name must be text, not a list.",
-  ],
-  [
-    "an invalid preview_bucket_name",
-    `[[store_buckets]]\n${good}\npreview_bucket_name = ""`,
-    "4:1",
-    "6:7",
-    `store_buckets[0].preview_bucket_name "" is not a valid bucket name. ${nameRule}`,
-  ],
-  [
-    "verify_reads as text",
-    `[[store_buckets]]\n${good}\nverify_reads = "yes"`,
-    "4:1",
-    "6:7",
-    "store_buckets[0].verify_reads must be true or false.",
-  ],
-  [
-    "an unknown storage_class",
-    `[[store_buckets]]\n${good}\nstorage_class = "standard"`,
-    "4:1",
-    "6:7",
-    'store_buckets[0].storage_class must be "Standard" or "InfrequentAccess", not "standard".',
-  ],
-  [
-    "a misspelt key of a bucket",
-    '[[store_buckets]]\nbinding = "PHOTOS"\nbucketname = "photos"',
-    "3:1",
-    "5:7",
-    'store_buckets[0].bucketname is not a key; did you mean "bucket_name"?',
-  ],
-  [
-    "an unknown key of a bucket",
-    `[[store_buckets]]\n${good}\njurisdiction = "eu"`,
-    "4:1",
-    "6:7",
-    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter, public, remote.",
-  ],
-  [
-    "a table instead of a list",
-    `[store_buckets]\n${good}`,
-    "1:1",
-    "2:3",
-    "store_buckets must be a list: write [[store_buckets]], or a JSON array.",
-  ],
-  [
-    "text instead of a table",
-    'store_buckets = ["photos"]',
-    "1:18",
-    "3:5",
-    "store_buckets[0] must be a table, not text.",
-  ],
-  [
-    "a misspelt store_buckets",
-    `[[store_bucket]]\n${good}`,
-    "1:1",
-    "2:3",
-    'store_bucket is not a key; did you mean "store_buckets"?',
-  ],
-  ["a misspelt dns", "[DNS]\nport = 1", "1:1", "2:3", 'DNS is not a key; did you mean "dns"?'],
-  ["dns of another type", "dns = true", "1:1", "2:3", "dns must be a table, not a boolean."],
-  [
-    "a misspelt key of dns",
-    '[dns]\nplatform_adresses = ["127.0.0.1"]',
-    "2:1",
-    "3:5",
-    'dns.platform_adresses is not a key; did you mean "platform_addresses"?',
-  ],
-  [
-    "a port that is out of range",
-    "[dns]\nport = 65536",
-    "2:1",
-    "3:5",
-    "dns.port must be a port, 0 to 65535; 0 takes any free port.",
-  ],
-  [
-    "an API port of another type",
-    '[dns]\napi_port = "8788"',
-    "2:1",
-    "3:5",
-    "dns.api_port must be a port, 0 to 65535; 0 takes any free port.",
-  ],
-  [
-    "a DNS binding that is not an identifier",
-    '[dns]\nbinding = "d n s"',
-    "2:1",
-    "3:5",
-    'dns.binding "d n s" is not a JavaScript identifier, so a script cannot write env.d n s. Use letters, digits, "_" and "$", as in "D_N_S".',
-  ],
-  [
-    "a DNS binding with the name of a bucket",
-    `[[store_buckets]]\n${good}\n[dns]\nbinding = "PHOTOS"`,
-    "5:1",
-    "9:5",
-    'dns.binding "PHOTOS" is already taken by store_buckets[0].binding. Give one of them another name.',
-  ],
-  [
-    "an invalid address",
-    '[dns]\nplatform_addresses = ["127.0.0.1", "localhost"]',
-    "2:36",
-    "5:7",
-    "dns.platform_addresses[1] must be an IPv4 or IPv6 address.",
-  ],
-  [
-    "unknown name rules",
-    '[dns]\nname_rules = "loose"',
-    "2:1",
-    "3:5",
-    'dns.name_rules must be "strict" or "dns", not "loose".',
-  ],
-  [
-    "an invalid e-mail address",
-    '[dns]\nemail = "nobody"',
-    "2:1",
-    "3:5",
-    "dns.email must be an e-mail address.",
-  ],
-  [
-    "a key that is too short",
-    '[dns]\nkey = "abc"',
-    "2:1",
-    "3:5",
-    "dns.key must have 16 to 128 letters, digits, hyphens and underscores.",
-  ],
-  [
-    "a token of the wrong form",
-    '[[dns.tokens]]\ntoken = "a b"',
-    "2:1",
-    "5:9",
-    "dns.tokens[0].token must have 8 to 512 characters, and no spaces.",
-  ],
-  [
-    "a misspelt key of a token",
-    '[[dns.tokens]]\ntoken = "local-token"\nreadonly = true',
-    "3:1",
-    "6:9",
-    'dns.tokens[0].readonly is not a key; did you mean "read_only"?',
-  ],
-  [
-    "a zone whose name is not a hostname",
-    '[[dns.zones]]\nname = "example.com"\n[[dns.zones]]\nname = "not a name"',
-    "4:1",
-    "8:9",
-    "dns.zones[1].name must be a hostname.",
-  ],
-  [
-    "a record that is not a table",
-    '[[dns.zones]]\nname = "example.com"\nrecords = ["A 192.0.2.1"]',
-    "3:12",
-    "7:11",
-    "dns.zones[0].records[0] must be a table, not text.",
-  ],
-  [
-    "an invalid record",
-    '[[dns.zones]]\nname = "example.com"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\ncontent = "192.0.2.1"',
-    "3:1",
-    "7:11",
-    "dns.zones[0].records[0] is not a valid record of example.com: content is a required field.",
-  ],
-  [
-    "a misspelt field of a record",
-    '[[dns.zones]]\nname = "example.com"\n[[dns.zones.records]]\ntyp = "A"\nname = "@"\ncontent = "192.0.2.1"\nid = "1"\nmeta = {}',
-    "4:1",
-    "8:13",
-    'dns.zones[0].records[0].typ is not a key; did you mean "type"?',
-  ],
-];
+[dns]
+https_names = ["*.example.org"]
+> 2:16 4:7 dns.https_names[0] must be a hostname, and no wildcard.
+
+[s3]
+port = 70000
+> 2:1 3:5 s3.port must be a port, 0 to 65535; 0 takes any free port.
+
+[s3]
+hosts = ["store.test:80"]
+> 2:10 4:7 s3.hosts[0] must be a host name or an address without a port, such as "store.test" or "[2001:db8::1]".
+
+[s3]
+secret_access_key = "0123456789"
+> 1:1 2:3 s3 needs access_key_id too: credentials are a pair.
+
+[[store_buckets]]
+binding = "my-photos"
+bucket_name = "photos"
+> 2:1 4:7 store_buckets[0].binding "my-photos" is not a JavaScript identifier, so a script cannot write env.my-photos. Use letters, digits, "_" and "$", as in "MY_PHOTOS".
+
+[[store_buckets]]
+binding = "1st"
+bucket_name = "photos"
+> 2:1 4:7 store_buckets[0].binding "1st" is not a JavaScript identifier, so a script cannot write env.1st. Use letters, digits, "_" and "$", as in "_1ST".
+
+[[store_buckets]]
+bucket_name = "photos"
+> 1:1 3:5 store_buckets[0].binding is missing. Add it, as in "PHOTOS".
+
+[[store_buckets]]
+binding = 7
+bucket_name = "photos"
+> 2:1 4:7 store_buckets[0].binding must be text, not a number.
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+> 5:1 8:7 store_buckets[1].binding "PHOTOS" is already taken by store_buckets[0].binding. Give one of them another name.
+
+[[store_buckets]]
+binding = "PHOTOS"
+> 1:1 3:5 store_buckets[0].bucket_name is missing. Add it, as in "photos".
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "my photos"
+> 3:1 5:7 store_buckets[0].bucket_name "my photos" is not a valid bucket name. Use 1 to 63 letters, digits, ".", "_" and "-", beginning and ending with a letter or a digit.
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = ["photos"]
+> 3:1 5:7 store_buckets[0].bucket_name must be text, not a list.
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+preview_bucket_name = ""
+> 4:1 6:7 store_buckets[0].preview_bucket_name "" is not a valid bucket name. Use 1 to 63 letters, digits, ".", "_" and "-", beginning and ending with a letter or a digit.
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+verify_reads = "yes"
+> 4:1 6:7 store_buckets[0].verify_reads must be true or false.
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+storage_class = "standard"
+> 4:1 6:7 store_buckets[0].storage_class must be "Standard" or "InfrequentAccess", not "standard".
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucketname = "photos"
+> 3:1 5:7 store_buckets[0].bucketname is not a key; did you mean "bucket_name"?
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+jurisdiction = "eu"
+> 4:1 6:7 store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter, public, remote.
+
+[store_buckets]
+binding = "PHOTOS"
+bucket_name = "photos"
+> 1:1 2:3 store_buckets must be a list: write [[store_buckets]], or a JSON array.
+
+store_buckets = ["photos"]
+> 1:18 3:5 store_buckets[0] must be a table, not text.
+
+[[store_bucket]]
+binding = "PHOTOS"
+bucket_name = "photos"
+> 1:1 2:3 store_bucket is not a key; did you mean "store_buckets"?
+
+[DNS]
+port = 1
+> 1:1 2:3 DNS is not a key; did you mean "dns"?
+
+dns = true
+> 1:1 2:3 dns must be a table, not a boolean.
+
+[dns]
+platform_adresses = ["127.0.0.1"]
+> 2:1 3:5 dns.platform_adresses is not a key; did you mean "platform_addresses"?
+
+[dns]
+port = 65536
+> 2:1 3:5 dns.port must be a port, 0 to 65535; 0 takes any free port.
+
+[dns]
+api_port = "8788"
+> 2:1 3:5 dns.api_port must be a port, 0 to 65535; 0 takes any free port.
+
+[dns]
+binding = "d n s"
+> 2:1 3:5 dns.binding "d n s" is not a JavaScript identifier, so a script cannot write env.d n s. Use letters, digits, "_" and "$", as in "D_N_S".
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+[dns]
+binding = "PHOTOS"
+> 5:1 9:5 dns.binding "PHOTOS" is already taken by store_buckets[0].binding. Give one of them another name.
+
+[dns]
+platform_addresses = ["127.0.0.1", "localhost"]
+> 2:36 5:7 dns.platform_addresses[1] must be an IPv4 or IPv6 address.
+
+[dns]
+name_rules = "loose"
+> 2:1 3:5 dns.name_rules must be "strict" or "dns", not "loose".
+
+[dns]
+email = "nobody"
+> 2:1 3:5 dns.email must be an e-mail address.
+
+[dns]
+key = "abc"
+> 2:1 3:5 dns.key must have 16 to 128 letters, digits, hyphens and underscores.
+
+[[dns.tokens]]
+token = "a b"
+> 2:1 5:9 dns.tokens[0].token must have 8 to 512 characters, and no spaces.
+
+[[dns.tokens]]
+token = "local-token"
+readonly = true
+> 3:1 6:9 dns.tokens[0].readonly is not a key; did you mean "read_only"?
+
+[[dns.zones]]
+name = "example.com"
+[[dns.zones]]
+name = "not a name"
+> 4:1 8:9 dns.zones[1].name must be a hostname.
+
+[[dns.zones]]
+name = "example.com"
+records = ["A 192.0.2.1"]
+> 3:12 7:11 dns.zones[0].records[0] must be a table, not text.
+
+[[dns.zones]]
+name = "example.com"
+[[dns.zones.records]]
+type = "A"
+name = "@"
+[[dns.zones.records]]
+type = "A"
+name = "@"
+content = "192.0.2.1"
+> 3:1 7:11 dns.zones[0].records[0] is not a valid record of example.com: content is a required field.
+
+[[dns.zones]]
+name = "example.com"
+[[dns.zones.records]]
+typ = "A"
+name = "@"
+content = "192.0.2.1"
+id = "1"
+meta = {}
+> 4:1 8:13 dns.zones[0].records[0].typ is not a key; did you mean "type"?
+`;
 
 describe("readConfig() refuses", () => {
-  it.each(rows)("%s, with position and message", (_, toml, inToml, inJson, message) => {
+  it.each(rows.trim().split("\n\n"))("%s", (row) => {
+    const [, toml = "", inToml, inJson, message] = /^(.*)\n> (\S+) (\S+) (.*)$/s.exec(row) ?? [];
     write("wrangler.toml", toml);
     expect(mistakes()).toEqual([`wrangler.toml:${inToml}: ${message}`]);
     write("wrangler.jsonc", JSON.stringify(parse(toml), null, 2));

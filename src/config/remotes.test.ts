@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { remotePlace } from "../store/config/remotes.ts";
 import { parseBucketOptions } from "../store/config/store-buckets.ts";
@@ -9,15 +9,8 @@ import { readConfig, type ReadConfigOptions } from "./read-config.ts";
 import { toWranglerTable, unsafeBindings } from "./wrangler-config.ts";
 
 let folder: string;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "ledge-remotes-"));
-});
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
-});
+beforeEach(() => void (folder = temporaryFolder()));
+afterEach(() => vi.unstubAllEnvs());
 
 const bucket =
   '[[store_buckets]]\nbinding = "PHOTOS"\nbucket_name = "photos"\nremote = "cluster"\n';

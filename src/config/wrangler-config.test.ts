@@ -1,19 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { readConfig, type ProjectConfig } from "./read-config.ts";
 import { toWranglerTable, withTemporaryConfig } from "./wrangler-config.ts";
 
 let folder: string;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "ledge-wrangler-config-"));
-});
-
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 function read(table: object, environment?: string): ProjectConfig {
   writeFileSync(join(folder, "wrangler.json"), JSON.stringify(table));

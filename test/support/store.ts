@@ -6,7 +6,10 @@ import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { isDatabaseMark, isPartialMark } from "../../src/store/core/content.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 import { controlEntry, worker } from "./worker.ts";
+
+export { temporaryFolder };
 
 /** The methods of a binding of type `store_control`. */
 interface StoreControl {
@@ -39,13 +42,6 @@ const controlWorker = {
     triggers: [{ type: "fetch" as const, pattern: `${controlHost}/*` }],
   },
 };
-
-/** Creates a folder and removes it when the test ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "ledge-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export interface Store {
   readonly miniflare: Miniflare;
