@@ -79,7 +79,6 @@ export async function buildProject(options: BuildOptions) {
     address: script.address,
     remarks,
     workerdVersion,
-    /** The program of this version, on this machine. */
     workerdPath: program,
   };
 }

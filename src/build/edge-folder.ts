@@ -30,7 +30,6 @@ export interface EdgeBucket {
   readonly settings: BucketSettings;
 }
 
-/** A class of Durable Objects. */
 export interface ObjectClass {
   readonly className: string;
   /** Names the folder of the objects' databases. A class that is renamed keeps its key. */
@@ -182,7 +181,6 @@ interface EdgeNotes {
   readonly remarks: readonly string[];
 }
 
-/** The file that explains a build to the person who runs it. */
 function notesText(
   { buckets, objects, address }: EdgeScript,
   { workerdVersion, remarks, required, optional }: EdgeNotes & EdgeEnvironment,

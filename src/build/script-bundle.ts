@@ -120,7 +120,6 @@ function mediaType({ type }: File): string {
 /** The upload needs a name, which no file of the build contains. */
 const nameDefault = "script";
 
-/** Bundles the script of a project, by the project's wrangler. */
 export async function bundleScript(config: ProjectConfig): Promise<ScriptBundle> {
   const table = { name: nameDefault, ...toWranglerTable(config, []) };
   const folder = mkdtempSync(join(tmpdir(), "ledge-build-"));

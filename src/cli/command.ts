@@ -91,7 +91,6 @@ export class Invocation {
     return this.options[name] as Text | undefined;
   }
 
-  /** The values of a repeated option. */
   list(name: string): readonly string[] | undefined {
     return this.options[name] as readonly string[] | undefined;
   }

@@ -11,7 +11,6 @@ type CompletedValue = readonly string[] | "file" | "unknown";
 interface CompletedCommand {
   /** The words that lead to the command: `ledge store put`. */
   readonly path: string;
-  /** The commands of a group. */
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly Option[];
   /** What a word that is not an option can be. */

@@ -112,7 +112,6 @@ function withoutStoreFlags(table: Table): Table {
   };
 }
 
-/** The types of our bindings, by name. */
 function bindingTypes(configs: readonly ProjectConfig[]): Map<string, string> {
   const types = new Map<string, string>();
   for (const { buckets, dns } of configs) {

@@ -103,7 +103,6 @@ export function positionAt(text: string, offset: number): SourcePosition {
   return { line: before.split("\n").length, column: offset - lineStart + 1 };
 }
 
-/** The file in this folder, which may be missing. */
 export function findConfigFileIn(folder: string): string | null {
   return fileNames.map((name) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }

@@ -40,7 +40,6 @@ export function toWranglerTable(
   return { ...withBindings(common, []), env: { [environment]: withOurs(own) } };
 }
 
-/** The bindings of buckets and DNS, with the options of the plugin. */
 export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEntry[] {
   const entries: UnsafeBindingEntry[] = buckets.map((bucket) => ({
     name: bucket.binding,
@@ -105,7 +104,6 @@ export function writeTemporaryConfig(
   return { path, remove: () => rmSync(path, { force: true }) };
 }
 
-/** Writes the file, calls `read` with its path, and removes the file. */
 export async function withTemporaryConfig<Result>(
   { folder, path: original }: ProjectConfig,
   table: Table,

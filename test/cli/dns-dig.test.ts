@@ -1,7 +1,5 @@
 /** `ledge dns dig`: answers, and the rules that produced them. */
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDns, type RunningDns } from "../../dist/index.js";
+import { describe, expect, it } from "vitest";
 import { Client } from "../dns/support/client.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
 
@@ -37,16 +35,7 @@ const project = new ServedDnsProject({
     },
   ],
 });
-let running: RunningDns;
-
-beforeAll(async () => {
-  const configPath = join(project.folder, "wrangler.json");
-  running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
-});
-afterAll(async () => {
-  await running.stop();
-  project.remove();
-});
+project.serve();
 
 /** A title, the words, the data of the answers, the status, and the names of the rules. */
 const table: [string, string[], string[], string, string[]][] = [
@@ -105,7 +94,7 @@ describe("ledge dns dig explains", () => {
   });
 
   it("prints the answer as a zone file, and each rule as a sentence", async () => {
-    const port = running.dnsPort as number;
+    const port = project.running.dnsPort as number;
     const printed = await project.ok("dig", "x.child.example.org", "A");
     expect(printed.replace(/\d+ octets in \d+ ms/, "N octets in N ms")).toBe(
       [
@@ -127,7 +116,7 @@ describe("ledge dns dig explains", () => {
   });
 
   it("a record that was added a moment before", async () => {
-    const client = new Client(running.url);
+    const client = new Client(project.running.url);
     const [{ id }] = await client.ok("GET", "/zones?name=example.com");
     await client.ok("POST", `/zones/${id}/dns_records`, {
       type: "A",
@@ -155,7 +144,7 @@ describe("ledge dns dig asks", () => {
 
   it("another server, which names no rules", async () => {
     for (const host of ["127.0.0.1", "localhost"]) {
-      const server = `${host}:${running.dnsPort}`;
+      const server = `${host}:${project.running.dnsPort}`;
       const found = await project.json("dig", "plain.example.org", "--server", server);
       expect(found).toMatchObject({ answers: [{ data: "192.0.2.2" }], reasons: null });
     }
@@ -163,7 +152,7 @@ describe("ledge dns dig asks", () => {
       "dig",
       "plain.example.org",
       "--server",
-      `127.0.0.1:${running.dnsPort}`,
+      `127.0.0.1:${project.running.dnsPort}`,
     );
     expect(printed).toContain("plain.example.org.  120  IN  A  192.0.2.2");
     expect(printed).not.toContain("Why");
@@ -171,7 +160,7 @@ describe("ledge dns dig asks", () => {
 });
 
 async function ask(query: string): Promise<Record<string, unknown>> {
-  const response = await fetch(new URL(`/dns-query?${query}`, running.url));
+  const response = await fetch(new URL(`/dns-query?${query}`, project.running.url));
   return (await response.json()) as Record<string, unknown>;
 }
 

@@ -1,23 +1,12 @@
 /** `ledge dns dnssec`, and the signatures in `ledge dns dig --dnssec`. */
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startDns, type RunningDns } from "../../dist/index.js";
+import { expect, it } from "vitest";
 import { Client, credentials } from "../dns/support/client.ts";
 import { DnsProject } from "../support/dns-command.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
 
 const records = [{ type: "A", name: "www", content: "192.0.2.1", ttl: 300 }];
 const project = new ServedDnsProject({ zones: [{ name: "example.org", records }] });
-let running: RunningDns;
-
-beforeAll(async () => {
-  const configPath = join(project.folder, "wrangler.json");
-  running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
-});
-afterAll(async () => {
-  await running.stop();
-  project.remove();
-});
+project.serve();
 
 it("turns DNSSEC on and off, and shows the DS record", async () => {
   expect(await project.ok("dnssec", "example.org")).toBe("DNSSEC of example.org is off.\n");
@@ -63,7 +52,7 @@ it.each([
   ["expired_signature", "expired"],
   ["wrong_signature", "wrong"],
 ])("dig --dnssec finds an %s", async (kind, verdict) => {
-  const control = new Client(new URL("/ledge", running.url).href, credentials);
+  const control = new Client(new URL("/ledge", project.running.url).href, credentials);
   await control.ok("PUT", "/dnssec_faults", { faults: [{ kind, name: "www.example.org" }] });
   const found = await project.json("dig", "www.example.org", "--dnssec");
   expect(found.signatures).toMatchObject([{ name: "www.example.org", type: "A", verdict }]);

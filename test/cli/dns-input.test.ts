@@ -1,7 +1,5 @@
 /** `ledge dns`: the messages and exit codes of mistakes. */
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDns, type RunningDns } from "../../dist/index.js";
+import { describe, expect, it } from "vitest";
 import { DnsProject } from "../support/dns-command.ts";
 import { runInProcess } from "../support/in-process-command.ts";
 
@@ -11,16 +9,7 @@ const project = new DnsProject({
     { name: "example.com" },
   ],
 });
-let running: RunningDns;
-
-beforeAll(async () => {
-  const configPath = join(project.folder, "wrangler.json");
-  running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
-});
-afterAll(async () => {
-  await running.stop();
-  project.remove();
-});
+project.serve();
 
 /** The command line, the exit code, and a part of the message. */
 const table: [string[], number, string][] = [

@@ -1,8 +1,7 @@
 /** `ledge dns`: every command, with a server running on the folder and without one. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDns, type RunningDns } from "../../dist/index.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { Client } from "../dns/support/client.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
@@ -11,16 +10,7 @@ const runRecordOf = ({ folder }: DnsProject) => join(folder, ".wrangler/state/v3
 
 describe("ledge dns, with a running server", () => {
   const project = new ServedDnsProject();
-  let running: RunningDns;
-
-  beforeAll(async () => {
-    const configPath = join(project.folder, "wrangler.json");
-    running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
-  });
-  afterAll(async () => {
-    await running.stop();
-    project.remove();
-  });
+  project.serve();
 
   it("makes zones, lists them and deletes them", async () => {
     expect(await project.ok("zones", "--create", "example.org")).toMatch(
@@ -32,9 +22,9 @@ describe("ledge dns, with a running server", () => {
       { name: "example.org", record_count: 0 },
       { name: "other.example", record_count: 0 },
     ]);
-    const unconfirmed = await project.run("zones", "--delete", "other.example");
-    expect(unconfirmed).toMatchObject({ code: 2, out: "" });
-    expect(unconfirmed.error).toContain("other.example has 0 records: confirm with --yes");
+    expect(await project.fails(2, "zones", "--delete", "other.example")).toContain(
+      "other.example has 0 records: confirm with --yes",
+    );
     expect(await project.json("zones", "--delete", zones[1].id, "--yes")).toMatchObject({
       deleted: { name: "other.example" },
     });
@@ -115,25 +105,20 @@ describe("ledge dns, with a running server", () => {
   });
 
   it("deletes one record, or all that match", async () => {
-    const ambiguous = await project.run("delete", "example.org", "@", "MX");
-    expect(ambiguous).toMatchObject({ code: 1, out: "" });
-    expect(ambiguous.error).toContain(
-      "2 records match: choose one by TYPE and CONTENT, or use --all.",
+    expect(await project.fails(1, "delete", "example.org", "@", "MX")).toMatch(
+      /^2 records match: choose one by TYPE and CONTENT, or use --all\.\n.*MX {2}20 mx\.example\.net/s,
     );
-    expect(ambiguous.error).toContain("MX  20 mx.example.net");
     await project.ok("delete", "example.org", "@", "MX", "10", "Mail.Example.Org.");
     expect(await project.json("delete", "example.org", "@", "--all")).toMatchObject({
       deleted: [{ type: "CAA" }, { type: "MX", priority: 20 }, { type: "TXT" }],
     });
-    const repeated = await project.run("delete", "example.org", "@", "--all");
-    expect(repeated).toMatchObject({ code: 3, out: "" });
-    const other = await project.run("delete", "example.org", "www", "AAAA");
-    expect(other).toMatchObject({ code: 3 });
-    expect(other.error).toContain(
+    await project.fails(3, "delete", "example.org", "@", "--all");
+    expect(await project.fails(3, "delete", "example.org", "www", "AAAA")).toContain(
       "No record matches. www.example.org has\nwww.example.org  auto  A",
     );
-    const misspelt = await project.run("delete", "example.org", "hoem");
-    expect(misspelt.error).toContain("Did you mean home.example.org?");
+    expect(await project.fails(3, "delete", "example.org", "hoem")).toContain(
+      "Did you mean home.example.org?",
+    );
   });
 
   it("exports and imports", async () => {
@@ -219,37 +204,26 @@ describe("the server of ledge dns", () => {
     tokens: [{ token: "token-for-reading", read_only: true }],
     zones: [{ name: "there.example" }],
   });
-  let running: RunningDns;
-
-  beforeAll(async () => {
-    const configPath = join(elsewhere.folder, "wrangler.json");
-    running = await startDns({ configPath, port: 0, listen: false, log: () => {} });
-  });
-  afterAll(async () => {
-    await running.stop();
-    project.remove();
-    elsewhere.remove();
-  });
+  elsewhere.serve({ listen: false });
+  afterAll(() => project.remove());
 
   it("is the server of --url, with credentials", async () => {
-    const { origin } = new URL(running.url);
+    const { origin } = new URL(elsewhere.running.url);
     const owner = ["--email", "owner@example.org", "--key", "another-key-of-another-server"];
-    for (const url of [origin, `${origin}/`, running.url]) {
+    for (const url of [origin, `${origin}/`, elsewhere.running.url]) {
       expect(await project.json("zones", "--url", url, ...owner)).toMatchObject([
         { name: "there.example" },
       ]);
     }
-    const refused = await project.run("zones", "--url", origin);
-    expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.error).toBe(
+    expect(await project.fails(1, "zones", "--url", origin)).toBe(
       "Unknown X-Auth-Key or X-Auth-Email (9103)\n" +
         "Give the server's --email and --key, or a --token that may do this.\n",
     );
     const token = ["--url", origin, "--token", "token-for-reading"];
     expect(await project.json("zones", ...token)).toHaveLength(1);
-    const written = await project.run("add", "there.example", "a", "A", "192.0.2.1", ...token);
-    expect(written).toMatchObject({ code: 1 });
-    expect(written.error).toContain("Authentication error (10000)");
+    expect(
+      await project.fails(1, "add", "there.example", "a", "A", "192.0.2.1", ...token),
+    ).toContain("Authentication error (10000)");
   });
 
   it("is the server on --persist-to, with the credentials of that server", async () => {
@@ -257,7 +231,7 @@ describe("the server of ledge dns", () => {
     const zones = await project.json("zones", "--persist-to", state);
     expect(zones).toMatchObject([{ name: "there.example" }]);
     await project.ok("add", "there.example", "a", "A", "192.0.2.1", "--persist-to", state);
-    const client = new Client(running.url, { authorization: "Bearer token-for-reading" });
+    const client = new Client(elsewhere.running.url, { authorization: "Bearer token-for-reading" });
     expect(await client.ok("GET", `/zones/${zones[0].id}/dns_records`)).toMatchObject([
       { name: "a.there.example", content: "192.0.2.1" },
     ]);

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
+import { startDns, type RunningDns, type StartDnsOptions } from "../../dist/index.js";
 
 const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
@@ -32,6 +34,8 @@ export async function runDns(
 /** A folder with a configuration file, and commands that run in it. */
 export class DnsProject {
   readonly folder = mkdtempSync(join(tmpdir(), "ledge-dns-command-"));
+  /** After `serve()`. */
+  running!: RunningDns;
 
   constructor(dns: Readonly<Record<string, unknown>> = {}) {
     writeFileSync(join(this.folder, "wrangler.json"), JSON.stringify({ name: "project", dns }));
@@ -39,6 +43,25 @@ export class DnsProject {
 
   run(...words: string[]): Promise<Ran> {
     return runDns(this.folder, words);
+  }
+
+  /** Serves the zones while the tests of a suite run, and then removes the folder. */
+  serve(options: StartDnsOptions = { dnsPort: 0 }): void {
+    const configPath = join(this.folder, "wrangler.json");
+    beforeAll(async () => {
+      this.running = await startDns({ configPath, port: 0, log: () => {}, ...options });
+    });
+    afterAll(async () => {
+      await this.running.stop();
+      this.remove();
+    });
+  }
+
+  /** Runs a command that must end with this code and without a result, and returns its message. */
+  async fails(code: number, ...words: string[]): Promise<string> {
+    const ran = await this.run(...words);
+    if (ran.code === code && ran.out === "") return ran.error;
+    throw new Error(`ledge dns ${words.join(" ")}: ${ran.code}\n${ran.out}${ran.error}`);
   }
 
   /** Runs a command that must succeed, and returns its output. */

@@ -22,7 +22,6 @@ import { printRemark } from "../output.ts";
 import { signalCode, withTemporaryPath } from "../run.ts";
 
 interface Reach {
-  /** The folder of the zones. */
   readonly folder: string;
   readonly names: readonly string[];
   /** Serves the zones until `stop()`, if no other process does. */
@@ -166,10 +165,13 @@ async function exitCodeOf(child: ChildProcess, program: string): Promise<number>
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables with a file of all authorities that a program trusts: OpenSSL and Go, Python, curl. */
-const bundleVariables = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
-/** The variable with a file of authorities that Node trusts besides its own. */
-const extraVariable = "NODE_EXTRA_CA_CERTS";
+/** Variables with a file of authorities that a program trusts: OpenSSL and Go, Python, curl, Node. */
+const bundleVariables = [
+  "SSL_CERT_FILE",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+  "NODE_EXTRA_CA_CERTS",
+];
 /** Programs read the names in capital or in small letters; curl reads both. */
 const proxyVariables = ["HTTPS_PROXY", "https_proxy"];
 const directVariables = ["NO_PROXY", "no_proxy"];
@@ -177,7 +179,7 @@ const loopbackHosts = ["localhost", "127.0.0.1", "::1"];
 
 /** The files of authorities that the environment names: the client goes on to trust them. */
 export function trustedFiles(environment: Environment): string[] {
-  const named = [...bundleVariables, extraVariable].map((name) => environment[name] ?? "");
+  const named = bundleVariables.map((name) => environment[name] ?? "");
   return [...new Set(named)].filter((path) => path !== "");
 }
 
@@ -186,16 +188,12 @@ export function proxyOf(environment: Environment): string | undefined {
   return proxyVariables.map((name) => environment[name]).find((value) => value !== undefined);
 }
 
-/**
- * @param bundlePath a file with all authorities
- * @param proxyUrl the proxy that leads the names here
- */
 export function clientEnvironment(
   environment: Environment,
   { bundlePath, proxyUrl }: { bundlePath: string; proxyUrl: string },
 ): Record<string, string | undefined> {
   const variables = [
-    ...[...bundleVariables, extraVariable].map((name) => [name, bundlePath]),
+    ...bundleVariables.map((name) => [name, bundlePath]),
     ...proxyVariables.map((name) => [name, proxyUrl]),
     // Servers on loopback, such as an ACME server in a test, need no proxy.
     ...directVariables.map((name) => [name, directHosts(environment[name])]),

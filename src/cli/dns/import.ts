@@ -7,7 +7,7 @@
  * each line, so a line number in an error of the API identifies a record.
  */
 import { readFileSync } from "node:fs";
-import { counted, formatTable } from "../../base/format.ts";
+import { counted, formatTable, linesIf } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
@@ -78,9 +78,13 @@ export const importRecords: LeafCommand = {
         plan = planFile(text, { zoneName, proxied });
       }
       const { id } = zone ?? (await api.createZone(zoneName));
-      const { added, parsed, remarks } = await (
-        plan === null ? uploadFile(api, id, text as string, proxied) : uploadPlan(api, id, plan)
-      ).catch(async (error: unknown) => {
+      const parts =
+        plan === null ? [{ text: text as string, places: [] }] : partsOf(plan.records, partMax);
+      const { added, parsed, remarks } = await upload(api, id, parts, {
+        // The records of a plan say themselves whether they are proxied.
+        proxied: plan === null && proxied,
+        recordCount: plan?.records.length,
+      }).catch(async (error: unknown) => {
         if (zone === null && (await api.recordCount(id)) === 0) await api.deleteZone(id);
         throw error;
       });
@@ -117,7 +121,6 @@ function checkSource({ options }: Invocation, file: string | undefined): void {
   }
 }
 
-/** @param path `-` is standard input */
 function readZoneFile(path: string): string {
   try {
     return readFileSync(path === "-" ? 0 : path, "utf8");
@@ -139,11 +142,7 @@ async function transferZone(
   const server = await resolveServer("from", from);
   const progress = new Progress();
   progress.show(`Transferring ${zoneName} from ${from}`);
-  try {
-    return await fetchZone({ zoneName, ...server, key });
-  } finally {
-    progress.end();
-  }
+  return fetchZone({ zoneName, ...server, key }).finally(() => progress.end());
 }
 
 /** `NAME` of a configured key, `NAME:SECRET` or `NAME:ALGORITHM:SECRET`; the secret is base64. */
@@ -168,22 +167,19 @@ function parseKey(text: string, configured: readonly TsigKey[]): TsigKey {
 
 function describeLeftOut(leftOut: ImportPlan["leftOut"], zoneName: string): string[] {
   const ofZone = leftOut.filter(({ reason }) => reason === "zone");
+  const types = [...new Set(ofZone.map(({ type }) => type))].join(" and ");
   const unsupported = leftOut.filter(({ reason }) => reason !== "zone");
-  const lines: string[] = [];
-  if (ofZone.length > 0) {
-    const types = [...new Set(ofZone.map(({ type }) => type))].join(" and ");
-    lines.push(`Left out ${types} of ${zoneName}: every zone here has its own.`);
-  }
-  if (unsupported.length > 0) {
-    const shown = unsupported.slice(0, leftOutShownMax);
-    const more = unsupported.length - shown.length;
-    lines.push(
+  const shown = unsupported.slice(0, leftOutShownMax);
+  const more = unsupported.length - shown.length;
+  return [
+    ...linesIf(ofZone.length > 0, `Left out ${types} of ${zoneName}: every zone here has its own.`),
+    ...linesIf(
+      unsupported.length > 0,
       `Left out ${counted(unsupported.length, "record")} that the record API cannot hold:`,
       formatTable(shown.map(({ name, type, content }) => [`  ${name}`, type, content])),
-      ...(more > 0 ? [`  … and ${more} more; --json lists all of them.`] : []),
-    );
-  }
-  return lines;
+      ...linesIf(more > 0, `  … and ${more} more; --json lists all of them.`),
+    ),
+  ];
 }
 
 /** The API's limit for one file. */
@@ -192,67 +188,53 @@ const partMax = { bytes: fileBytesMax, records: 2000 };
 /** The API's code for an invalid name. The configuration can allow more names. */
 const nameInvalidCode = 9000;
 
-interface UploadResult {
-  readonly added: number;
-  readonly parsed: number;
-  /** What the API changed. */
-  readonly remarks: readonly string[];
-}
-
-/** Sends a zone file as it is: the API adds all records or none. */
-async function uploadFile(
+/**
+ * Sends the parts of a file or a plan. The API adds all records of a part or none: if the API refuses
+ * a part, the records of earlier parts stay.
+ */
+async function upload(
   api: ApiClient,
   zoneId: string,
-  text: string,
-  proxied: boolean,
-): Promise<UploadResult> {
-  try {
-    const result = await api.importFile(zoneId, text, { proxied });
-    const { recs_added: added, total_records_parsed: parsed, remarks } = result;
-    return { added, parsed, remarks };
-  } catch (error) {
-    throw explain(error, (message) => message);
-  }
-}
-
-/** Sends a plan in parts. If the API refuses a part, the records of earlier parts stay. */
-async function uploadPlan(
-  api: ApiClient,
-  zoneId: string,
-  { records }: ImportPlan,
-): Promise<UploadResult> {
+  parts: Iterable<ImportPart>,
+  { proxied, recordCount }: { readonly proxied: boolean; readonly recordCount?: number },
+): Promise<{ added: number; parsed: number; remarks: readonly string[] }> {
   const progress = new Progress();
-  let [added, parsed] = [0, 0];
+  const sum = { added: 0, parsed: 0, remarks: [] as string[] };
   try {
-    for (const part of partsOf(records, partMax)) {
-      progress.show(`Adding ${parsed} of ${counted(records.length, "record")}`);
-      try {
-        const result = await api.importFile(zoneId, part.text, { proxied: false });
-        added += result.recs_added;
-        parsed += part.places.length;
-      } catch (error) {
-        const refused = explain(error, (message) => placeProblem(message, part));
-        if (added === 0 || !(refused instanceof UserError)) throw refused;
-        throw new UserError(
-          `${refused.message}\nAdded ${counted(added, "record")} before this error: correct the record, ` +
-            "and run the command again for the rest.",
-          { cause: error },
-        );
+    for (const part of parts) {
+      if (recordCount !== undefined) {
+        progress.show(`Adding ${sum.parsed} of ${counted(recordCount, "record")}`);
       }
+      const result = await api
+        .importFile(zoneId, part.text, { proxied })
+        .catch((error: unknown) => {
+          throw explain(error, part, sum.added);
+        });
+      sum.added += result.recs_added;
+      sum.parsed += result.total_records_parsed;
+      sum.remarks.push(...result.remarks);
     }
-    // The plan has the nearest TTLs already, and tells so.
-    return { added, parsed, remarks: [] };
+    return sum;
   } finally {
     progress.end();
   }
 }
 
-function explain(error: unknown, place: (message: string) => string): unknown {
+function explain(error: unknown, part: ImportPart, added: number): unknown {
   if (!(error instanceof ApiError)) return error;
-  const lines = error.problems.map(({ message, code }) => `${place(message)} (${code})`);
-  if (error.problems.some(({ code }) => code === nameInvalidCode)) {
-    lines.push('name_rules = "dns" in [dns] allows every name that DNS can carry.');
-  }
+  const { problems } = error;
+  const lines = [
+    ...problems.map(({ message, code }) => `${placeProblem(message, part)} (${code})`),
+    ...linesIf(
+      problems.some(({ code }) => code === nameInvalidCode),
+      'name_rules = "dns" in [dns] allows every name that DNS can carry.',
+    ),
+    ...linesIf(
+      added > 0,
+      `Added ${counted(added, "record")} before this error: correct the record, and run the command ` +
+        "again for the rest.",
+    ),
+  ];
   return new UserError(lines.join("\n"), { cause: error });
 }
 

@@ -232,7 +232,6 @@ function contentText({ content, priority }: ApiRecord): string {
 }
 
 export interface ContentWords {
-  /** A result of `parseType()`. */
   readonly type: string;
   readonly words: readonly string[];
   readonly zoneName: string;

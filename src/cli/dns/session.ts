@@ -26,7 +26,6 @@ import {
 } from "../command.ts";
 import { withCleanup } from "../run.ts";
 
-/** Which server, and its credentials. */
 export const serverOptions: OptionTable = {
   ...projectOptions,
   "--url URL":
@@ -142,7 +141,6 @@ export const zoneArgument = ["ZONE", "The name or the id of a zone"] as const;
 
 const idPattern = /^[0-9a-f]{32}$/;
 
-/** @throws NotFoundError with a suggestion */
 export async function findZone(api: ApiClient, word: string): Promise<ApiZone> {
   if (idPattern.test(word)) return api.zone(word);
   const found = await findZoneNamed(api, word);

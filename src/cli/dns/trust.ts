@@ -61,7 +61,6 @@ export const runClient: LeafCommand = {
 interface TrustStep {
   readonly id: string;
   readonly title: string;
-  /** Lines for a shell. */
   readonly commands: readonly string[];
   /** Lines that take the trust back; none where the trust ends with the shell. */
   readonly undo: readonly string[];

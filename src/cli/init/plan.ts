@@ -19,7 +19,6 @@ import {
 } from "./edits.ts";
 import { templateDependencies, templateFiles, templateScripts } from "./template.ts";
 
-/** The change of one file. */
 export interface FileEdit {
   /** Relative to the folder of the command, with slashes. */
   readonly path: string;
@@ -30,7 +29,6 @@ export interface FileEdit {
 
 export interface Plan {
   readonly edits: readonly FileEdit[];
-  /** What the plan leaves to the user. */
   readonly notes: readonly string[];
   /** The configurations of all environments of all projects, adopted. */
   readonly configurations: readonly ProjectConfig[];
@@ -92,7 +90,7 @@ export function planTemplate(
 ): Plan {
   const files = new PlannedFiles(folder);
   for (const [path, text] of Object.entries(templateFiles(name, versions))) {
-    if (!existsSync(join(folder, path))) files.create(join(folder, path), text);
+    if (!existsSync(join(folder, path))) files.set(join(folder, path), text);
   }
   files.edit(join(folder, "package.json"), (text) =>
     addDependencies(addScripts(text, templateScripts), templateDependencies(versions)),
@@ -118,17 +116,19 @@ class PlannedFiles {
     return existsSync(path) ? readFileSync(path, "utf8") : null;
   }
 
-  create(path: string, after: string): void {
-    this.#files.set(path, { before: null, after });
+  set(path: string, after: string): void {
+    const { before } = this.#files.get(path) ?? { before: this.read(path) };
+    this.#files.set(path, { before, after });
   }
 
   /** A file that does not exist is left out. */
   edit(path: string, edit: (text: string, note: Note) => string): void {
     const current = this.read(path);
     if (current === null) return;
-    const after = edit(current, (note) => this.#notes.add(`${this.#shown(path)}: ${note}`));
-    const before = this.#files.get(path)?.before;
-    this.#files.set(path, { before: before === undefined ? current : before, after });
+    this.set(
+      path,
+      edit(current, (note) => this.#notes.add(`${this.#shown(path)}: ${note}`)),
+    );
   }
 
   plan(): Pick<Plan, "edits" | "notes"> {
@@ -145,7 +145,6 @@ class PlannedFiles {
   }
 }
 
-/** The top level and every environment of a project. */
 function readEnvironments(project: string): ProjectConfig[] {
   const configPath = findConfigFileIn(project) as string;
   const selection = { configPath, adopt: true, keysOptional: true };
@@ -176,11 +175,8 @@ function ignoreState(files: PlannedFiles, project: string): void {
     ...paths.filter((each) => each !== path).map((each) => files.read(each) ?? ""),
     ...above.map((each) => files.read(join(each, ".gitignore")) ?? ""),
   ];
-  const text = files.read(path);
-  const after = editGitignore(text, inherited);
-  if (after === null || after === text) return;
-  if (text === null) files.create(path, after);
-  else files.edit(path, () => after);
+  const after = editGitignore(files.read(path), inherited);
+  if (after !== null) files.set(path, after);
 }
 
 /** The folder, and the folders above it up to `top`. */
@@ -207,7 +203,6 @@ function schemaPath(project: string): string {
     .join("/");
 }
 
-/** A valid name made from the name of the folder. */
 export function projectName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
@@ -217,7 +212,6 @@ export function projectName(folder: string): string {
   return name === "" ? "project" : name;
 }
 
-/** Unchanged lines around a change. */
 const contextLines = 3;
 
 /** A unified diff, for people who review the edits; `…` stands for lines that are left out. */

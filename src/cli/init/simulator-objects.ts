@@ -13,7 +13,6 @@ import { persistPath, pluginFolder, stateFolder } from "../../state/folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 
 export interface SimulatorBucket {
-  /** The state folder of the project. */
   readonly state: string;
   readonly bucketName: string;
 }

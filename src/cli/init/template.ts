@@ -26,7 +26,6 @@ export function templateDependencies(
   return Object.fromEntries(names.map((name) => [name, chosen[name] as string]));
 }
 
-/** @param versions the version of each package, by name */
 export function templateFiles(
   name: string,
   versions: Readonly<Record<string, string>>,

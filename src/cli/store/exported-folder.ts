@@ -72,7 +72,6 @@ export function encodeEntry(record: ObjectRecord, { path, partBytes }: ObjectPla
   return JSON.stringify({ key, ...(path !== key && { path }), ...rest, partBytes });
 }
 
-/** @throws UserError for another format or version */
 export function checkHeader(line: string): void {
   const header = parseLine(line, 1) as { format?: unknown; version?: unknown };
   if (header.format !== "ledge store export" || header.version !== 1) {
@@ -80,7 +79,6 @@ export function checkHeader(line: string): void {
   }
 }
 
-/** @throws UserError for a line that is not an entry */
 export function decodeEntry(line: string, number: number): ManifestEntry {
   const entry = parseLine(line, number);
   const { key, size, etag, path = key, storageClass } = entry;
@@ -187,7 +185,6 @@ function namesOf(checksums: Checksums): ChecksumAlgorithm[] {
 
 export interface WrittenExport {
   readonly root: string;
-  /** Adds an entry to the manifest. */
   readonly addEntry: (record: ObjectRecord, place: ObjectPlace) => void;
   /**
    * @throws UserError when the content does not match the object's md5, or when a file, a folder or

@@ -184,9 +184,14 @@ export const put = storeCommand({
     const bucket = store.bucket(bucketWord);
     const storageClass =
       invocation.text<StorageClass>("storage-class") ?? bucket.known.storageClass;
-    const record = await withInputFile(file, (path) =>
-      putShown(bucket, { key, http, custom, storageClass }, path),
-    );
+    const record = await withInputFile(file, (path) => {
+      const content = FileContent.of(path);
+      const progress = new Progress(key, content.size);
+      const onBytes = (count: number): void => progress.moveTo(count);
+      return putFile(bucket, { key, http, custom, storageClass }, content, { onBytes }).finally(
+        () => progress.end(),
+      );
+    });
     printWritten(invocation, bucket, { http, custom, ...record });
   },
 });
@@ -223,21 +228,6 @@ async function withInputFile<Result>(
     await pipeline(process.stdin, createWriteStream(path));
     return work(path);
   });
-}
-
-/** Puts a file, and shows the progress. */
-async function putShown(
-  bucket: Bucket,
-  object: Parameters<typeof putFile>[1],
-  path: string,
-): ReturnType<typeof putFile> {
-  const content = FileContent.of(path);
-  const progress = new Progress(object.key, content.size);
-  try {
-    return await putFile(bucket, object, content, { onBytes: (count) => progress.moveTo(count) });
-  } finally {
-    progress.end();
-  }
 }
 
 export const deleteObjects = storeCommand({

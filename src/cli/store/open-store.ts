@@ -30,7 +30,6 @@ import {
 import { withCleanup } from "../run.ts";
 
 export interface StoreProject {
-  /** Of the store. */
   readonly folder: string;
   readonly buckets: readonly KnownBucket[];
 }
@@ -57,7 +56,6 @@ export interface OpenStore {
   readonly bucket: (word: string) => OpenBucket;
   /** Opens the buckets that the words name; without words, all buckets. */
   readonly buckets: (words: readonly string[]) => OpenBucket[];
-  /** The buckets of the state folder. */
   readonly local: () => LocalBuckets;
 }
 
@@ -203,7 +201,6 @@ export function findBucket(buckets: readonly KnownBucket[], word: string): Known
 
 /** `BUCKET/KEY`, the name of an object on the command line. Only the key may hold slashes. */
 export interface ObjectAddress {
-  /** The name of a bucket or of its binding. */
   readonly bucket: string;
   readonly key: string;
 }

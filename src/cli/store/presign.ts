@@ -47,7 +47,6 @@ export const presign: LeafCommand = {
   },
 };
 
-/** The address and the credentials of the project's server. */
 function findSigner(invocation: Invocation) {
   const { folder, s3 } = readConfig({ ...configSelection(invocation), keysOptional: true });
   const records = pluginFolder(stateFolder(folder, invocation.text("persist-to")), "s3");

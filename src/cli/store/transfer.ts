@@ -290,7 +290,6 @@ interface TransferResult {
   transferred: number;
   /** Files or objects that were the same already. */
   unchanged: number;
-  /** The bytes of everything transferred. */
   bytes: number;
   readonly failures: { readonly name: string; readonly message: string }[];
 }
@@ -333,7 +332,6 @@ async function transferAll<Item>(
   return result;
 }
 
-/** Prints the result and every failure. Returns the exit code. */
 function reportTransfer(
   invocation: Invocation,
   verb: "Imported" | "Exported",
