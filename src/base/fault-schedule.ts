@@ -79,9 +79,8 @@ function mulberry32(seed: number): () => number {
 }
 
 /**
- * The patterns by which a fault matches keys and paths: text in which `*` stands for any characters, or a regular expression.
- *
- * RPC and Miniflare's proxy do not carry a `RegExp`, so a pattern travels as a `PlainPattern`.
+ * Matches keys and paths: text in which `*` stands for any characters, or a regular expression. RPC and
+ * Miniflare's proxy do not carry a `RegExp`, so a pattern travels as a `PlainPattern`.
  */
 export type TextPattern = string | RegExp;
 

@@ -1,11 +1,10 @@
 /**
  * Which HTTP requests a local server answers.
  *
- * A server on loopback is still in reach of every web page that the user opens. A page can give its
- * own name the address 127.0.0.1 (DNS rebinding): for the browser the page and the server then have
- * the same origin, and only the `Host` header tells them apart. A page can also send requests to
- * another origin: the browser hides the response and asks first (preflight) for all but simple
- * requests, and every request that could change something has an `Origin` header.
+ * A server on loopback is in reach of every web page that the user opens. A page can give its own name
+ * the address 127.0.0.1 (DNS rebinding): only the `Host` header then tells the page from the server. A
+ * page can also send requests to another origin: the browser hides the response and asks first
+ * (preflight) for all but simple requests, and a request that could change something has an `Origin`.
  *
  * So a server answers a request whose `Host` is a loopback name or a configured host, and whose
  * `Origin`, if there is any, is at such a host or is a configured origin. A preflight is granted to
@@ -22,7 +21,6 @@ export interface HostRule {
   readonly origins: readonly string[];
 }
 
-/** The part of a request that the rule reads; `null` for a header that is absent. */
 export interface RequestHead {
   readonly method: string;
   readonly host: string | null;

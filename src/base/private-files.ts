@@ -15,40 +15,16 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-const folderMode = 0o700;
-const fileMode = 0o600;
-const othersMask = 0o077;
-
-/**
- * Makes a folder that other users cannot enter, and the folders above it where they are missing. A
- * folder that an earlier version has left open is closed at once; its content, which is then out of
- * reach, follows in the background.
- */
+/** Makes a folder that other users cannot enter, and the folders above it where they are missing. */
 export function makePrivateFolder(path: string): void {
   // A mode given here would apply to the folders above ours too.
-  const isNew = mkdirSync(path, { recursive: true }) !== undefined;
+  mkdirSync(path, { recursive: true });
   try {
-    if ((statSync(path).mode & othersMask) === 0) return;
-    chmodSync(path, folderMode);
-    if (!isNew) void closeContent(path).catch(() => {});
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
   } catch {
     // The folder belongs to another user, or its file system has no modes.
-  }
-}
-
-async function closeContent(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    // The runtime may have removed the entry meanwhile. A link has no mode of its own.
-    if (entry.isDirectory()) {
-      await chmod(path, folderMode).catch(() => {});
-      await closeContent(path).catch(() => {});
-    } else if (entry.isFile()) {
-      await chmod(path, fileMode).catch(() => {});
-    }
   }
 }
 

@@ -75,10 +75,7 @@ function signalEnd(processId: number): void {
   }
 }
 
-/**
- * Marks the processes that this process starts from now on, in their environment. A process that is
- * killed leaves its programs, and may be killed before it has recorded them.
- */
+/** Marks what this process starts, because it may be killed before it has recorded its programs. */
 export function markChildren(): void {
   process.env[markVariable] = markOf(thisProcess());
 }
@@ -166,10 +163,7 @@ function readProc(path: string): string | null {
   }
 }
 
-/**
- * Whether a process is a runtime or the bundler. False where the system does not tell the arguments
- * of a process.
- */
+/** False where the system does not tell the arguments of a process. */
 function isProgram(processId: number): boolean {
   const command =
     process.platform === "linux"

@@ -61,10 +61,7 @@ export interface RuntimeObserver {
 const observersByLoopbackPort = new Map<number, Map<string, RuntimeObserver>>();
 let isWatchingRuntimes = false;
 
-/**
- * Observes the runtimes that a Miniflare starts from now on. For a plugin, which knows its Miniflare
- * by the loopback port. A second call of the same plugin replaces the first.
- */
+/** For a plugin, which knows its Miniflare by the loopback port. A second call replaces the first. */
 export function observeRuntimesAt(
   loopbackPort: number,
   pluginName: string,
@@ -105,10 +102,7 @@ function watchRuntimes(): void {
 /** workerd writes a line of JSON to this pipe when it listens at a socket. */
 const controlPipe = 3;
 
-/**
- * Calls `act` with the lines of a stream that another part of the program reads. To read before the
- * other part does would take lines from it, so this waits for the listener of the other part.
- */
+/** Waits until the other reader of the stream listens: to read before it does would take its lines. */
 function followLines(
   stream: ChildProcess["stdio"][number] | undefined,
   act: (line: string) => void,
@@ -132,11 +126,9 @@ function followLines(
 }
 
 /**
- * Calls `onCrash` when a runtime of Miniflare that starts from now on ends by a signal that its parent has not
- * sent. A runtime that exits by itself could not start, and its parent reports the reason.
- *
- * Miniflare starts a crashed runtime again, but wrangler's proxy in front of the script then has
- * the old address of the script, and requests wait forever. So the dev server needs to know.
+ * Calls `onCrash` when a runtime of Miniflare that starts from now on ends by a signal that its parent
+ * has not sent. Miniflare starts the runtime again, but wrangler's proxy in front of the script then
+ * has the old address of the script, and requests wait forever.
  *
  * An interrupt from the terminal reaches the runtimes too, and is no crash. So Miniflare learns of
  * the end of the runtime when `onCrash` calls `tell`, or when Miniflare itself stops the runtime.
@@ -159,10 +151,7 @@ export function watchCrashes(onCrash: (signal: string, tell: () => void) => void
   };
 }
 
-/**
- * Calls `onExit` when the child has ended. The listeners of "exit" are called by `tell`, or after a
- * call of `kill()`, whose caller waits for the event.
- */
+/** The listeners of "exit" are called by `tell`, or after `kill()`, whose caller waits for the event. */
 function holdExit(
   child: ChildProcess,
   onExit: (signal: NodeJS.Signals | null, tell: () => void) => void,
@@ -193,7 +182,7 @@ function followOutput(child: ChildProcess): void {
   endingOutputs.add(ending);
 }
 
-/** Resolves when this process has read all that the runtimes wrote which have ended, while watched. */
+/** Resolves when this process has read all that ended runtimes have written. */
 export async function endedRuntimesOutput(): Promise<void> {
   await Promise.all(endingOutputs);
 }
@@ -238,10 +227,7 @@ function isBundler({ spawnfile }: ChildProcess): boolean {
 
 let isPrivate = false;
 
-/**
- * What the runtimes make that this process starts from now on is private to the user. Node has no
- * umask in worker threads: there, and on Windows, the mode of the folders protects what is below them.
- */
+/** In worker threads, where Node has no umask, and on Windows, the mode of the folders protects files. */
 export function keepRuntimeFilesPrivate(): void {
   if (isPrivate || !isMainThread || process.platform === "win32") return;
   isPrivate = true;
@@ -261,14 +247,10 @@ export function keepRuntimeFilesPrivate(): void {
   });
 }
 
-interface SpawnOptions {
-  readonly args?: readonly string[];
-}
+type SpawningProcess = ChildProcess & {
+  spawn(options: { readonly args?: readonly string[] }): unknown;
+};
 
-/** `spawn` is the method that starts the process. Node does not document it. */
-type SpawningProcess = ChildProcess & { spawn(options: SpawnOptions): unknown };
-
-/** Node 22 prints a warning when it loads the module. */
 export function loadSqlite(): typeof Sqlite {
   const sqlite = withoutWarnings(
     () => process.getBuiltinModule("node:sqlite") as typeof Sqlite | undefined,
@@ -306,16 +288,13 @@ interface NewBytecode {
 }
 
 /**
- * Loads large CommonJS files quickly, with the bytecode of an earlier run.
- *
- * Most of the start of a dev server is the compilation of two files: wrangler is a file of twenty
- * megabytes, Miniflare one of five. Node has a cache of bytecode (`module.enableCompileCache()`), but
- * Node fills it before the file runs, when V8 has compiled only the outermost functions. This cache
- * is filled after the start, and has every function that the start has used.
+ * Loads large CommonJS files quickly, with the bytecode of an earlier run: wrangler is a file of twenty
+ * megabytes, Miniflare one of five. Node fills its own cache (`module.enableCompileCache()`) before the
+ * file runs, when V8 has compiled only the outermost functions. This cache is filled after the start,
+ * and has every function that the start has used.
  *
  *     node_modules/.cache/ledge/wrangler-cli-v24.21.0-x64.bin     header, bytecode
  *
- * A file of bytecode belongs to one content of the source, one version of Node and one processor.
  * V8 rejects bytecode of another version or of other flags; the checksums in the header detect
  * another source and a damaged file. In all these cases, and where the folder cannot be written, the
  * file is compiled as usual. The bytecode is in the `node_modules` that the source comes from, so that
@@ -343,10 +322,7 @@ export class CodeCache {
     }
   }
 
-  /**
-   * Writes the bytecode of the files that had none. The bytecode contains the functions that were
-   * called until now. The call blocks the process for some tenths of a second, once for a version.
-   */
+  /** Blocks the process for some tenths of a second, once for a version of a file that had no bytecode. */
   save(): void {
     for (const { script, path, sourceChecksum } of this.#compiled) {
       const bytecode = script.createCachedData();
@@ -379,7 +355,6 @@ export class CodeCache {
   }
 }
 
-/** Of Miniflare and wrangler. A process that has used them saves their bytecode for the next. */
 export const codeCache = new CodeCache();
 
 /** `null` for a file outside of `node_modules`. */

@@ -59,7 +59,6 @@ export function described<Schema extends v.GenericSchema>(
   return v.pipe(schema, v.metadata({ description, ...keywords })) as unknown as Schema;
 }
 
-/** A key that may be missing. */
 export function optional<
   const Schema extends v.GenericSchema,
   const Default extends v.Default<Schema, undefined> = undefined,
@@ -67,7 +66,6 @@ export function optional<
   return described(description, v.optional(schema, value as Default));
 }
 
-/** A key that may be missing or `null`. */
 export function nullish<
   const Schema extends v.GenericSchema,
   const Default extends v.Default<Schema, null | undefined> = undefined,
@@ -97,7 +95,6 @@ export function valueSchema<Output>(
   );
 }
 
-/** A string that `parse` accepts. */
 export function textSchema<Output>(
   parse: (text: string) => Output | null,
   problem: string | ((text: string) => string),
@@ -124,7 +121,6 @@ export function isIdentifier(input: unknown): input is string {
   return typeof input === "string" && identifierPattern.test(input);
 }
 
-/** The name of a binding. */
 export const identifierSchema = textSchema(
   (name) => (isIdentifier(name) ? name : null),
   (name) => {
@@ -159,7 +155,6 @@ export function listSchema<Item extends v.GenericSchema>(item: Item, problem = "
   return v.array(item, problem);
 }
 
-/** A table of any content. */
 export const anyTableSchema = v.custom<Table>(
   isTable,
   ({ input }) => `must be a table, not ${kindOf(input)}`,

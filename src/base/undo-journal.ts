@@ -33,7 +33,7 @@ interface JournaledTable {
   readonly keys: readonly [string, ...string[]];
 }
 
-/** Holds the entered layer, in the database because the triggers read it. */
+/** In the database, because the triggers read the entered layer. */
 const stateTable = "undo_layer";
 
 export class UndoJournal {
@@ -71,7 +71,6 @@ export class UndoJournal {
     }
   }
 
-  /** Deletes all rows, in the entered layer. */
   empty(): void {
     for (const { name } of this.#journaled()) this.#sql.exec(`DELETE FROM ${quoted(name)}`);
   }
@@ -100,7 +99,6 @@ export class UndoJournal {
     return this.#copiedKeys(tableName, () => "_layer >= ? AND NOT _existed", layer);
   }
 
-  /** The keys of the copies of a table's rows that meet a condition on `value`. */
   #copiedKeys(
     tableName: string,
     condition: (key: string) => string,
@@ -137,7 +135,6 @@ export class UndoJournal {
     for (const statement of triggers(table)) this.#sql.exec(statement);
   }
 
-  /** For each table the highest layer that has changed it, or -1. */
   #topLayers(): number[] {
     const tops = this.#journaled().map(
       (table, index) => `coalesce((SELECT max(_layer) FROM ${copiesOf(table)}), -1) AS t${index}`,

@@ -22,9 +22,9 @@ export const s3Algorithms: readonly S3ChecksumAlgorithm[] = [
 ];
 export const checksumPrefix = "x-amz-checksum-";
 
-/** A checksum that a message has. `hex` is `null` for a value that is not valid. */
 interface GivenChecksum {
   readonly algorithm: S3ChecksumAlgorithm;
+  /** `null` for a value that is not valid. */
   readonly hex: string | null;
 }
 

@@ -175,7 +175,6 @@ function parseCredential(
   return { accessKeyId: words.slice(0, -4).join("/"), scope: words.slice(-4).join("/") };
 }
 
-/** Milliseconds since the epoch. */
 function parseDate(text: string, source: string): number {
   const iso = text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z");
   const time = iso === text ? NaN : Date.parse(iso);
@@ -198,7 +197,6 @@ export interface SigningContext {
   readonly signature: string;
 }
 
-/** @throws S3Error for a request that has another signature */
 export function verifySignature(
   request: SignedRequest,
   authorization: Authorization,
@@ -261,7 +259,6 @@ export function sha256(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
 }
 
-/** In a time that does not depend on where the texts differ. */
 export function isSameText(expected: string, actual: string): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(actual)];
   return left.length === right.length && timingSafeEqual(left, right);

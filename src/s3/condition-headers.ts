@@ -17,6 +17,7 @@ interface Values {
   get(name: string): string | undefined;
 }
 
+const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
 /** An entity tag as clients write it that leave out the quotes. */
 const bareEtag = /^[^"*,\s]+$/;
 
@@ -26,6 +27,7 @@ const bareEtag = /^[^"*,\s]+$/;
  * @throws S3Error InvalidArgument for an entity tag that is not valid
  */
 export function parseConditions(headers: Values, prefix = ""): Conditional | undefined {
+  if (conditionNames.every((name) => headers.get(prefix + name) === undefined)) return undefined;
   const unmodifiedSince = parseTime(headers.get(`${prefix}if-unmodified-since`));
   const conditions = {
     etagMatches: parseEtags("if-match", headers.get(`${prefix}if-match`)),

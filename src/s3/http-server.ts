@@ -62,17 +62,13 @@ async function handleMessage(
   // The client may go away at any time.
   message.on("error", () => {});
   response.on("error", () => {});
-  const { expect: expectation } = message.headers;
-  let isBodyRead = false;
-  const onBody = (): void => {
-    isBodyRead = true;
-    if (/\b100-continue\b/i.test(expectation ?? "")) response.writeContinue();
-  };
   try {
-    const answer = await answerRequest(() => readRequest(message, served, onBody), served);
+    const answer = await answerRequest(() => readRequest(message, response, served), served);
     response.setHeader("x-amz-request-id", randomUUID());
     // The client does not send its body, which would be taken for the next request.
-    if (expectation !== undefined && !isBodyRead) response.setHeader("connection", "close");
+    if (message.headers.expect !== undefined && !message.readableDidRead) {
+      response.setHeader("connection", "close");
+    }
     await sendResponse(response, answer, message.method === "HEAD");
     // What the verb has not read of the body would be taken for the next request.
     if (!message.complete) message.resume();
@@ -85,13 +81,12 @@ async function handleMessage(
 /**
  * Reads and verifies everything but the body.
  *
- * @param onBody is called when the body is read, before its first byte
  * @throws S3Error, URIError
  */
 function readRequest(
   message: IncomingMessage,
+  response: ServerResponse,
   { hosts, credentials }: ServedStore,
-  onBody: () => void,
 ): S3Request {
   const headers = readHeaders(message.rawHeaders);
   const host = headers.get("host") ?? "";
@@ -111,7 +106,7 @@ function readRequest(
   const parameters = parseParameters(query);
   if (authorization?.isPresigned === true) addHoistedHeaders(headers, parameters);
   const payload = authorization?.payload ?? null;
-  const source = readBody(message, onBody);
+  const source = readBody(message, response);
   const body = new RequestBody({ headers, payload, signing, source });
   return { method, ...target, parameters, headers, isAnonymous: authorization === null, body };
 }
@@ -165,8 +160,11 @@ function addHoistedHeaders(
  * The memory of a piece is freed at once. Node allocates memory for each piece, and V8 collects it
  * only when 64 MiB are garbage: the process would grow by that much with every large upload.
  */
-async function* readBody(message: IncomingMessage, onBody: () => void): AsyncGenerator<Uint8Array> {
-  onBody();
+async function* readBody(
+  message: IncomingMessage,
+  response: ServerResponse,
+): AsyncGenerator<Uint8Array> {
+  if (/\b100-continue\b/i.test(message.headers.expect ?? "")) response.writeContinue();
   try {
     const pieces = message.iterator({ destroyOnReturn: false });
     for await (const piece of pieces as AsyncIterable<Buffer<ArrayBuffer>>) {

@@ -53,7 +53,6 @@ export function storageClassName(storageClass: StorageClass): string {
   return storageClass === "Standard" ? "STANDARD" : "STANDARD_IA";
 }
 
-/** An object, and the part of it that a response is about. */
 export interface ShownObject {
   readonly object: DescribedObject;
   readonly range: ByteRange;

@@ -53,28 +53,28 @@ interface ReceivedBody {
 }
 
 /**
- * The content of a body, which can be read once. `chunks()` and `document()` end only after everything
- * has been verified that the body alone shows: its length, its signatures and its SHA-256. `verify()`
- * compares the hashes that the client has announced with those of the content.
+ * The content of a body, which can be read once. `chunks()` and `document()` end only after the length,
+ * the signatures and the SHA-256 of the body have been verified. `verify()` compares the hashes that
+ * the client has announced with those of the content.
  */
 export class RequestBody {
   /** `null`: not announced */
   readonly length: number | null;
   /** Of the checksum that the client sends. */
   readonly checksumAlgorithm: S3ChecksumAlgorithm | undefined;
-  /** The hashes that `verify()` needs. */
   readonly requiredAlgorithms: readonly ChecksumAlgorithm[];
   readonly #received: ReceivedBody;
   readonly #md5: string | null;
   /** In hexadecimal; `undefined` for a checksum that the client sends after the body. */
   readonly #checksum: string | undefined;
   readonly #framing: Framing | null;
-  readonly #trailer = new Map<string, string>();
+  readonly #trailer: Map<string, string>;
 
   /** @throws S3Error for headers that are not valid */
   constructor(received: ReceivedBody) {
     const { headers, payload } = received;
     this.#received = received;
+    this.#trailer = new Map();
     const md5 = headers.get("content-md5");
     this.#md5 = md5 === undefined ? null : base64ToHex(md5, checksumAlgorithms.md5.bytes);
     if (md5 !== undefined && this.#md5 === null) throw new S3Error("InvalidDigest");
@@ -114,11 +114,7 @@ export class RequestBody {
       : decodeChunks(this.#received, this.#framing, this.#trailer);
   }
 
-  /**
-   * The whole body, for the documents of requests.
-   *
-   * @param checksumOf as for `verify()`
-   */
+  /** @param checksumOf as for `verify()` */
   async document(checksumOf?: "object"): Promise<string> {
     const pieces: Uint8Array[] = [];
     const running = new RunningChecksums(this.requiredAlgorithms);
@@ -151,17 +147,11 @@ async function* verifyPieces(
   }
 }
 
-interface ReceivedContent {
-  readonly content: Content;
-  /** The checksum that the client has sent: it is verified, and stored with the object. */
-  readonly checksum?: ExpectedChecksum<S3ChecksumAlgorithm>;
-}
-
-/**
- * Writes a body as content that an operation stores. Everything that the client has said about the
- * body is verified before the promise resolves.
- */
-export async function receiveContent(bucket: Bucket, body: RequestBody): Promise<ReceivedContent> {
+/** Everything that the client has said about the body is verified before the promise resolves. */
+export async function receiveContent(
+  bucket: Bucket,
+  body: RequestBody,
+): Promise<{ content: Content; checksum?: ExpectedChecksum<S3ChecksumAlgorithm> }> {
   if (body.length === null) throw new S3Error("MissingContentLength");
   if (body.length > uploadBytesMax) throw new StoreError(100100);
   const content = await bucket.write(body.chunks(), {

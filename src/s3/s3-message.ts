@@ -14,7 +14,7 @@ export interface S3Request {
   readonly method: string;
   /** The name in the path or in the host; empty for a request about all buckets. */
   readonly bucketName: string;
-  /** Decoded; empty for a request about a bucket. */
+  /** Empty for a request about a bucket. */
   readonly key: string;
   /** Of the query. The first of equal names counts. */
   readonly parameters: ReadonlyMap<string, string>;
@@ -105,11 +105,7 @@ function describeError(
   return { status, code: error.code === 10048 ? "InvalidPart" : error.s3Name, message };
 }
 
-/**
- * The document of a request.
- *
- * @throws S3Error MalformedXML for another text or another root element
- */
+/** @throws S3Error MalformedXML for another text or another root element */
 export function parseDocument(text: string, rootName: string): XmlElement {
   let root: XmlElement | undefined;
   try {

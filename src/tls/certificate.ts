@@ -66,7 +66,6 @@ export function certifyAuthority(options: CertificateOptions): string {
   });
 }
 
-/** @returns the certificate as PEM */
 export function certifyServer(options: CertificateOptions, serverKey: KeyObject): string {
   const { authorityKeys, names } = options;
   const alternatives = [

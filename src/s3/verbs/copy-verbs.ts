@@ -10,7 +10,7 @@ import type {
   ObjectDescription,
   Request,
 } from "../../store/core/operations.ts";
-import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
+import { closeContent, type Bucket, type FoundObject } from "../../store/node/bucket.ts";
 import {
   parseConditions,
   parseCopyRange,
@@ -31,7 +31,7 @@ import {
   sourceKeyPrefix,
 } from "../object-headers.ts";
 import { uploadOf } from "./multipart-verbs.ts";
-import { close, requireKeyOf } from "./object-verbs.ts";
+import { requireKeyOf } from "./object-verbs.ts";
 
 export const copyVerbs = {
   async CopyObject(request, bucket, service) {
@@ -153,6 +153,6 @@ async function copyContent(
     }
     return await destination.copy(source, algorithms);
   } finally {
-    close(source);
+    closeContent(source);
   }
 }

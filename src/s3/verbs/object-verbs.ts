@@ -8,7 +8,7 @@ import { StoreError } from "../../store/core/errors.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
-import type { Bucket, OpenedObject } from "../../store/node/bucket.ts";
+import { closeContent, type Bucket, type OpenedObject } from "../../store/node/bucket.ts";
 import { receiveContent } from "../request-body.ts";
 import {
   failedStatus,
@@ -99,19 +99,18 @@ export const objectVerbs = {
   async DeleteObjects({ body }, bucket) {
     const objects = parseNamedObjects(parseDocument(await body.document(), "Delete"));
     const errors = new Map<NamedObject, XmlElements>();
-    const plain: NamedObject[] = [];
+    const plain: string[] = [];
     for (const object of objects) {
       try {
         requireOnlyVersion(object.versionId);
         validateKey(object.key);
-        if (object.etag === null) plain.push(object);
+        if (object.etag === null) plain.push(object.key);
         else await deleteWithTag(bucket, object.key, object.etag);
       } catch (error) {
         errors.set(object, errorElements(object, error));
       }
     }
-    if (plain.length > 0)
-      await bucket.call({ method: "delete", keys: plain.map(({ key }) => key) });
+    if (plain.length > 0) await bucket.call({ method: "delete", keys: plain });
     // The deployed service lists what it has deleted even if the client has asked for silence.
     return xmlResponse("DeleteResult", {
       Deleted: objects
@@ -141,27 +140,18 @@ async function openRange(
   if (ifRange === undefined || opened === null) return opened;
   if (opened.status !== "found") return null;
   if (onlyIf === undefined || conditionHolds(onlyIf, opened.object)) return opened;
-  close(opened);
+  closeContent(opened);
   return { status: "condition failed", object: opened.object };
 }
 
-/**
- * Lets a request read an object with a key of a customer (SSE-C) only with the same key. Closes the
- * object when it throws.
- *
- * @throws StoreError 200004
- */
+/** As `requireSameKey()`, for the key of a customer (SSE-C). Closes the object when it throws. */
 export function requireKeyOf(opened: OpenedObject, customerKey: KeyHolder): void {
   try {
     requireSameKey(opened.object, customerKey.ssecKeyMd5);
   } catch (error) {
-    close(opened);
+    if (opened.status === "found") closeContent(opened);
     throw error;
   }
-}
-
-export function close(opened: OpenedObject): void {
-  if (opened.status === "found" && !(opened.content instanceof Uint8Array)) opened.content.close();
 }
 
 /** @throws S3Error for a number that no part can have, and for a number beside a range */
@@ -182,7 +172,7 @@ async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObje
   if (partNumber !== undefined) {
     const opened = await bucket.get({ key, partNumber });
     if (opened?.status !== "found") return null;
-    close(opened);
+    closeContent(opened);
     return { ...opened, isPartial: true };
   }
   const header = headers.get("range");
