@@ -12,8 +12,6 @@ import {
   contentRange,
   parseCopyRange,
   parseRange,
-} from "./condition-headers.ts";
-import {
   customerKeyHeaders,
   parseCustomerKey,
   sourceKeyPrefix,

@@ -14,7 +14,6 @@ import { S3Error } from "./s3-errors.ts";
 import { isGeneralParameter, type S3Request } from "./s3-message.ts";
 import { bucketRuleVerbs } from "./verbs/bucket-rules.ts";
 import { bucketVerbs, type accountVerbs } from "./verbs/bucket-verbs.ts";
-import { copyVerbs } from "./verbs/copy-verbs.ts";
 import { listVerbs } from "./verbs/list-verbs.ts";
 import { multipartVerbs } from "./verbs/multipart-verbs.ts";
 import { objectVerbs } from "./verbs/object-verbs.ts";
@@ -81,7 +80,6 @@ export function parseParameters(query: string): ReadonlyMap<string, string> {
 export const verbs = {
   ...bucketRuleVerbs,
   ...bucketVerbs,
-  ...copyVerbs,
   ...listVerbs,
   ...multipartVerbs,
   ...objectVerbs,

@@ -17,7 +17,7 @@
  */
 import type { ByteRange } from "../../store/core/byte-range.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
-import { contentRange } from "../../s3/condition-headers.ts";
+import { contentRange } from "../../s3/object-headers.ts";
 
 const commonPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; media-src 'self'; " +

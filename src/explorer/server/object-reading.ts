@@ -4,7 +4,7 @@ import {
   parseConditions,
   parseIfRange,
   parseRange,
-} from "../../s3/condition-headers.ts";
+} from "../../s3/object-headers.ts";
 import { S3Error } from "../../s3/s3-errors.ts";
 import type { RangeRequest } from "../../store/core/byte-range.ts";
 import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";

@@ -21,7 +21,15 @@ import type { CompletedPart } from "../../store/core/multipart.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
 import { parseChecksumHeader, receiveContent } from "../request-body.ts";
-import { parseConditions, parsePartNumber } from "../condition-headers.ts";
+import {
+  parseConditions,
+  parseCopyRange,
+  parsePartNumber,
+  customerKeyHeaders,
+  parseCustomerKey,
+  parseDescription,
+  storageClassName,
+} from "../object-headers.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   owner,
@@ -31,16 +39,11 @@ import {
   type S3Request,
   type BucketVerbFunction,
 } from "../s3-message.ts";
-import {
-  customerKeyHeaders,
-  parseCustomerKey,
-  parseDescription,
-  storageClassName,
-} from "../object-headers.ts";
 import { encoderOf } from "./list-verbs.ts";
+import { copySource } from "./object-verbs.ts";
 
 /** The upload that the query names. Routes lead to a verb only if there is one. */
-export function uploadOf({ key, parameters }: S3Request): { key: string; uploadId: string } {
+function uploadOf({ key, parameters }: S3Request): { key: string; uploadId: string } {
   return { key, uploadId: parameters.get("uploadId") as string };
 }
 
@@ -82,6 +85,41 @@ export const multipartVerbs = {
         ...customerKeyHeaders(customerKey),
       },
     };
+  },
+
+  async UploadPartCopy(request, bucket, service) {
+    const { headers } = request;
+    const partNumber = parsePartNumber(request.parameters);
+    const header = headers.get("x-amz-copy-source-range");
+    const range = header === undefined ? undefined : parseCopyRange(header);
+    const customerKey = parseCustomerKey(headers);
+    const reference = uploadOf(request);
+    const { upload } = await bucket.call({
+      method: "listParts",
+      ...reference,
+      afterPartNumber: 0,
+      limit: 1,
+    });
+    const { checksumAlgorithm } = upload;
+    const algorithms = checksumAlgorithm === undefined ? [] : [checksumAlgorithm];
+    const { content } = await copySource(request, bucket, service, { range }, algorithms);
+    const { etag } = await bucket.call({
+      method: "uploadPart",
+      ...reference,
+      partNumber,
+      content,
+      ...customerKey,
+    });
+    return xmlResponse(
+      "CopyPartResult",
+      {
+        ETag: `"${etag}"`,
+        // The part was stored in this second; the operation does not say when.
+        LastModified: new Date().toISOString(),
+        ...checksumElements(content.checksums),
+      },
+      customerKeyHeaders(customerKey),
+    );
   },
 
   async CompleteMultipartUpload(request, bucket) {

@@ -1,38 +1,46 @@
-/** Verbs about one object, and DeleteObjects. */
-import { checksumHeaders } from "../../http/headers.ts";
+/** Verbs about one object, also as the source of a copy, and DeleteObjects. */
+import { algorithmsOf, checksumElements, checksumHeaders } from "../../http/headers.ts";
 import { childrenOf, childText, type XmlElement, type XmlElements } from "../../http/xml.ts";
 import { resolveRange } from "../../store/core/byte-range.ts";
+import type { S3ChecksumAlgorithm } from "../../store/core/checksum.ts";
 import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
 import { requireSameKey, type KeyHolder, validateMetadata } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { validateKey } from "../../store/core/key.ts";
-import { deleteKeysMax } from "../../store/core/limits.ts";
+import { deleteKeysMax, uploadBytesMax } from "../../store/core/limits.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
+import type {
+  Content,
+  DescribedObject,
+  ObjectDescription,
+  Request,
+} from "../../store/core/operations.ts";
 import { closeContent, type Bucket, type OpenedObject } from "../../store/node/bucket.ts";
 import { receiveContent } from "../request-body.ts";
 import {
   failedStatus,
   parseConditions,
+  parseCopySource,
   parseIfRange,
   parsePartNumber,
   parseRange,
   requireOnlyVersion,
-} from "../condition-headers.ts";
+  customerKeyHeaders,
+  notModified,
+  objectResponse,
+  parseCustomerKey,
+  parseDescription,
+  sourceKeyPrefix,
+  type ShownObject,
+} from "../object-headers.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   parseDocument,
   xmlResponse,
   type S3Request,
   type BucketVerbFunction,
+  type S3Service,
 } from "../s3-message.ts";
-import {
-  customerKeyHeaders,
-  notModified,
-  objectResponse,
-  parseCustomerKey,
-  parseDescription,
-  type ShownObject,
-} from "../object-headers.ts";
 
 export const objectVerbs = {
   async PutObject(request, bucket) {
@@ -87,6 +95,33 @@ export const objectVerbs = {
     }
     if (failedStatus(onlyIf, found.object) === 412) throw new S3Error("PreconditionFailed");
     return notModified(found.object);
+  },
+
+  async CopyObject(request, bucket, service) {
+    const { key, headers } = request;
+    const directive = headers.get("x-amz-metadata-directive") ?? "COPY";
+    if (directive !== "COPY" && directive !== "REPLACE" && directive !== "MERGE") {
+      throw new S3Error("InvalidArgument", `metadata directive ${directive}.`);
+    }
+    const given = parseDescription(headers);
+    // The conditions of the deployed service for the destination, and those of AWS.
+    const onlyIf = parseConditions(headers, "cf-copy-destination-") ?? parseConditions(headers);
+    validateKey(key);
+    const source = { onlyIf: parseConditions(headers, "x-amz-copy-source-") };
+    const { content, object: copied } = await copySource(request, bucket, service, source);
+    const description = describeCopy(directive, copied, given);
+    const stored = await bucket.call({ method: "put", key, ...description, content, onlyIf });
+    if (stored === null) throw new S3Error("PreconditionFailed");
+    const object = decodeObject(key, stored);
+    return xmlResponse(
+      "CopyObjectResult",
+      {
+        ETag: `"${object.etag}"`,
+        LastModified: new Date(object.uploaded).toISOString(),
+        ...checksumElements(allChecksums(object)),
+      },
+      customerKeyHeaders(object),
+    );
   },
 
   async DeleteObject(request, bucket) {
@@ -145,7 +180,7 @@ async function openRange(
 }
 
 /** As `requireSameKey()`, for the key of a customer (SSE-C). Closes the object when it throws. */
-export function requireKeyOf(opened: OpenedObject, customerKey: KeyHolder): void {
+function requireKeyOf(opened: OpenedObject, customerKey: KeyHolder): void {
   try {
     requireSameKey(opened.object, customerKey.ssecKeyMd5);
   } catch (error) {
@@ -182,6 +217,59 @@ async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObje
   const object = decodeObject(key, text);
   const range = conditionHolds(parseIfRange(headers) ?? {}, object) ? asked : undefined;
   return { object, range: resolveRange(range, object.size), isPartial: range !== undefined };
+}
+
+/** The storage class is never that of the source: a copy is a new object. */
+function describeCopy(
+  directive: "COPY" | "REPLACE" | "MERGE",
+  source: DescribedObject,
+  given: ObjectDescription,
+): ObjectDescription {
+  if (directive === "REPLACE") return given;
+  const isMerge = directive === "MERGE";
+  return {
+    ...given,
+    http: { ...source.http, ...(isMerge && given.http) },
+    custom: { ...source.custom, ...(isMerge && given.custom) },
+  };
+}
+
+/**
+ * Copies the content of the object that the request names, or a range of it.
+ *
+ * @param algorithms of the checksums of the copy. Default: those of the source
+ * @throws S3Error when there is no such object, or when its conditions do not hold
+ */
+export async function copySource(
+  { headers }: S3Request,
+  destination: Bucket,
+  { store }: S3Service,
+  options: Omit<Request<"get">, "method" | "key">,
+  algorithms?: readonly S3ChecksumAlgorithm[],
+): Promise<{ readonly content: Content; readonly object: DescribedObject }> {
+  // Routes lead here only if there is a source.
+  const { bucketName, key } = parseCopySource(headers.get("x-amz-copy-source") as string);
+  const customerKey = parseCustomerKey(headers, sourceKeyPrefix);
+  const bucket = await store.find(bucketName);
+  if (bucket === null) throw new S3Error("NoSuchBucket");
+  const opened = await bucket.get({ key, ...options });
+  if (opened === null) throw new S3Error("NoSuchKey");
+  requireKeyOf(opened, customerKey);
+  if (opened.status === "condition failed") throw new S3Error("PreconditionFailed");
+  const { object, range } = opened;
+  try {
+    if (range.length > uploadBytesMax) {
+      throw new S3Error(
+        "InvalidRequest",
+        "The specified copy source is larger than the maximum allowable size for a copy source: " +
+          uploadBytesMax,
+      );
+    }
+    const kinds = algorithms ?? algorithmsOf(allChecksums(object));
+    return { content: await destination.copy(opened, kinds), object };
+  } finally {
+    closeContent(opened);
+  }
 }
 
 interface NamedObject {
