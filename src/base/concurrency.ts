@@ -1,5 +1,3 @@
-/** Waiting for work: for many items at once, or not longer than a given time. */
-
 /** Works on items as they arrive, on `concurrency` of them at once, until one fails. */
 export async function mapConcurrent<Item>(
   items: AsyncIterable<Item>,

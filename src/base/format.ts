@@ -1,5 +1,3 @@
-/** Numbers, tables and lengths of time as text. */
-
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
 export function formatBytes(bytes: number): string {

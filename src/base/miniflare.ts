@@ -20,7 +20,7 @@ export type MiniflareModule = typeof Miniflare;
 
 const require = createRequire(import.meta.url);
 
-/** The copy that has called a plugin last, and its file. */
+/** The copy that has called a plugin last. */
 let lastCaller: MiniflareModule | undefined;
 let lastCallerFile: string | undefined;
 const checkedFiles = new Set<string>();
@@ -142,7 +142,7 @@ export interface DirectSocket {
   readonly entrypoint?: string;
 }
 
-/** The sockets of a worker. Miniflare reads them after it has asked the plugins for services. */
+/** Miniflare reads the sockets after it has asked the plugins for services. */
 export function directSockets(worker: Miniflare.ParsedWorkerOptions): readonly DirectSocket[] {
   return (worker as { dev?: DevOptions }).dev?.unsafeDirectSockets ?? [];
 }

@@ -1,7 +1,4 @@
-/**
- * The known word that a user may have meant by an unknown word: the candidate with the fewest edits;
- * `null` when all need more edits than a slip would.
- */
+/** The candidate with the fewest edits; `null` when all need more edits than a slip would. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let fewest = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -34,7 +31,6 @@ function editDistance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** The message for a key that is not known, without the key itself. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const guess = nearest(key, known);
   return guess === null
@@ -42,7 +38,7 @@ export function unknownKey(key: string, known: readonly string[]): string {
     : `is not a key; did you mean "${guess}"?`;
 }
 
-/** The sentence for a word that is not known: `"puts" is no method. Did you mean "put"?` */
+/** `"puts" is no method. Did you mean "put"?` */
 export function unknownWord(what: string, word: string, known: readonly string[]): string {
   const guess = nearest(word, known);
   return (

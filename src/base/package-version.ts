@@ -59,7 +59,7 @@ function parseVersion(version: string): { numbers: number[]; prerelease: string 
   return { numbers: numbers.split(".").map(Number), prerelease };
 }
 
-/** The package that a module belongs to; `null` for a module outside of a package. */
+/** `null` for a module outside of a package */
 export function packageOfModule(
   path: string,
 ): { readonly name: string; readonly version: string; readonly folder: string } | null {

@@ -23,12 +23,7 @@ export async function findFreePort(wanted: number, host: string): Promise<number
   return reservePort();
 }
 
-/**
- * Listens at the wanted port or the next free port. Another process may take the port between the
- * look and the call; then the next free port counts.
- *
- * @param listen returns the port
- */
+/** Another process may take the port between the look and the call; then the next free port counts. */
 export async function listenAtFreePort(
   { port: wanted, host }: { readonly port: number; readonly host: string },
   listen: (port: number, host: string) => Promise<number>,
@@ -92,10 +87,7 @@ async function reservePort(): Promise<number> {
   return port;
 }
 
-/**
- * Whether a server accepts connections. A slow server counts as listening, and so does a server to
- * which this process cannot connect for a reason of its own.
- */
+/** A slow server counts as listening, and so does a server that this process cannot reach. */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

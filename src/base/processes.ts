@@ -7,7 +7,6 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
 
-/** Identifies a process, as files in the state folder name it. */
 export interface ProcessIdentity {
   readonly processId: number;
   /** Distinguishes the process from a later process with the same id; `null`: not known. */
@@ -108,7 +107,7 @@ function parentOf(processId: number): number {
   return Number(statusOf(processId)?.[parentField] ?? 0);
 }
 
-/** The programs that this process has started and that still run. Only Linux tells. */
+/** Only Linux tells. */
 export function childPrograms(): ProcessIdentity[] {
   const text = readProc(`self/task/${process.pid}/children`) ?? "";
   return text.split(" ").filter(Boolean).map(Number).filter(isProgram).map(identityOf);
@@ -142,7 +141,7 @@ function threadsOf(processId: number): string[] {
   }
 }
 
-/** When a process started, in the form of the system; `null` where the system does not tell. */
+/** In the form of the system; `null` where the system does not tell. */
 function processStart(processId: number): string | null {
   if (process.platform === "linux") return statusOf(processId)?.[startTimeField] ?? null;
   return commandOutput("ps", ["-p", String(processId), "-o", "lstart="]);

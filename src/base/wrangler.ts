@@ -107,7 +107,6 @@ interface EventObserver {
   afterwards(event: WranglerEvent): void;
 }
 
-/** wrangler's dev server for one script. */
 export class WranglerDevServer {
   readonly #server: Wrangler.unstable_DevEnv;
   readonly #parts: DevServerParts;
@@ -134,11 +133,7 @@ export class WranglerDevServer {
     await this.#server.startWorker(input);
   }
 
-  /**
-   * Replaces the configuration.
-   *
-   * @returns `false` when this version of wrangler needs a new start for that
-   */
+  /** @returns `false` when this version of wrangler needs a new start for that */
   async update(input: WorkerInput): Promise<boolean> {
     const { config } = this.#parts;
     if (config?.set === undefined) return false;

@@ -65,7 +65,7 @@ export function readXml(document: string): XmlElement {
   return element;
 }
 
-/** The text of the first child of that name; `null` when there is none. */
+/** Of the first child of that name. */
 export function childText({ children }: XmlElement, name: string): string | null {
   return children.find((child) => child.name === name)?.text ?? null;
 }

@@ -68,7 +68,6 @@ export interface ShownObject {
   readonly isPartial: boolean;
 }
 
-/** The status and the headers of GET and HEAD, without the body. */
 export function objectResponse(
   { headers, parameters }: Pick<S3Request, "headers" | "parameters">,
   { object, range, partsCount, isPartial }: ShownObject,
@@ -305,7 +304,6 @@ export function parseRange(header: string): RangeRequest {
   return rangeBetween(first as string, last as string, "range");
 }
 
-/** The range of the source of a part: both ends, and nothing else. */
 export function parseCopyRange(header: string): ByteRange {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(header) ?? [];
   if (first === undefined || last === undefined) {

@@ -55,11 +55,7 @@ export function parseTarget(target: string, host: string, hosts: readonly string
   };
 }
 
-/**
- * The part of a host before a host of this server.
- *
- * @returns `null` for the host itself
- */
+/** The part of a host before a host of this server; `null` for the host itself. */
 export function bucketOfHost(host: string, hosts: readonly string[]): string | null {
   const name = hostName(host) ?? "";
   if (hosts.includes(name)) return null;

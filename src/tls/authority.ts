@@ -59,10 +59,7 @@ export class Authority {
     this.#key = stored.key;
   }
 
-  /**
-   * The authority in `folder`. An authority that is missing, ends soon or does not cover the names
-   * is made.
-   */
+  /** An authority that is missing, ends soon or does not cover the names is made. */
   static open(folder: string, names: readonly string[], now: Date): Authority {
     const name = "authority.json";
     const path = join(folder, name);

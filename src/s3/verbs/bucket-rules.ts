@@ -144,7 +144,7 @@ export function corsElements(rules: readonly CorsRule[]): XmlElements {
   };
 }
 
-/** The headers of a response to a page; none when no rule allows the request. */
+/** None when no rule allows the request. */
 export function grantedHeaders(
   rules: readonly CorsRule[],
   { origin, method }: { readonly origin: string; readonly method: string },
