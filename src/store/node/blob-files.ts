@@ -7,7 +7,7 @@
  * deleted meanwhile. Files beyond the limit of the process are opened when the reader reaches them. If such a
  * file was removed meanwhile, the read fails: a reader never gets bytes of two versions.
  */
-import { closeSync, fstatSync, openSync, read, readFileSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, read, readSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { BlobDamagedError } from "../core/content.ts";
@@ -22,8 +22,8 @@ const readBytes = 1024 * 1024;
 const pieceBytes = 512 * 1024;
 /** Of all readers in this process. */
 const readMemory = new ReusedMemory(readBytes, 8);
-/** For other files and connections of the process. */
-const otherFiles = 512;
+/** Half of what many systems allow a process: the other half is for other files and connections. */
+const filesMax = 512;
 /** After so many files, other work of the process has a turn. */
 const filesPerTurn = 64;
 /** Of all readers in this process. */
@@ -32,10 +32,8 @@ let filesOpen = 0;
 export class BlobFiles {
   readonly #folder: string;
   readonly #slices: readonly ContentSlice[];
-  /** By the index of the slice. */
   readonly #opened = new Map<number, OpenFile>();
 
-  /** @param folder of the bucket's files */
   constructor(folder: string, slices: readonly ContentSlice[]) {
     this.#folder = folder;
     this.#slices = slices;
@@ -53,7 +51,7 @@ export class BlobFiles {
     try {
       for (const [index, slice] of this.#slices.entries()) {
         if (!("blob" in slice)) continue;
-        if (filesOpen >= filesMax()) return;
+        if (filesOpen >= filesMax) return;
         this.#opened.set(index, this.#open(slice));
         if (index % filesPerTurn === filesPerTurn - 1) await setImmediate();
       }
@@ -177,12 +175,10 @@ class OpenFile {
     return fstatSync(this.#descriptor).size;
   }
 
-  /** `read`, in this thread. */
   readAtOnce(buffer: Buffer, length: number, position: number): number {
     return readSync(this.#descriptor, buffer, 0, length, position);
   }
 
-  /** Returns the number of bytes, and 0 at the end of the file. */
   read(buffer: Buffer, length: number, position: number): Promise<number> {
     this.#isReading = true;
     return new Promise((resolve, reject) => {
@@ -221,23 +217,6 @@ class TwoBuffers {
 
   giveBack(): void {
     for (const buffer of this.#taken) readMemory.giveBack(buffer);
-  }
-}
-
-let knownMax: number | undefined;
-
-/** How many files readers may keep open. Node raises the limit of its process to what is allowed. */
-function filesMax(): number {
-  return (knownMax ??= Math.max(openFilesMax() - otherFiles, otherFiles));
-}
-
-/** Many systems allow 1024 open files. Only Linux tells. */
-function openFilesMax(): number {
-  try {
-    const limits = readFileSync("/proc/self/limits", "utf8");
-    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? 1024);
-  } catch {
-    return 1024;
   }
 }
 

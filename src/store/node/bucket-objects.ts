@@ -29,7 +29,6 @@ export interface ListPage {
   readonly prefixes: readonly string[];
 }
 
-/** All objects in the order of their keys, in pages. */
 export async function* listPages(
   bucket: Bucket,
   { prefix = "", delimiter = "" } = {},
@@ -51,7 +50,6 @@ export async function* listPages(
   } while (cursor !== undefined);
 }
 
-/** How the content of an object is stored. */
 export interface StoredForm {
   /** The checksums of the whole content, beside MD5. */
   readonly algorithms: readonly ChecksumAlgorithm[];
@@ -118,7 +116,6 @@ export interface FetchedObject {
   readonly content: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-/** Passes an object and its content to `receive`. Returns `null` when the object does not exist. */
 export async function fetchObject<Received>(
   bucket: Bucket,
   key: string,
@@ -153,7 +150,6 @@ export async function firstPartBytes(
 export interface CopyRequest {
   readonly from: { readonly bucket: Bucket; readonly key: string };
   readonly to: { readonly bucket: Bucket; readonly key: string };
-  /** Default: that of the source. */
   readonly storageClass?: StorageClass;
   /** Called with the size of the object and the number of bytes that were transferred; it may go back. */
   readonly onBytes?: (count: number, size: number) => void;

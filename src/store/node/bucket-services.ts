@@ -41,16 +41,13 @@ export const clientBindings: Worker_Binding[] = [
 ];
 
 interface BucketsRun {
-  /** The store's folder. */
   readonly folder: string;
   readonly runId: string;
   /** The buckets that the scripts of the run are bound to. */
   readonly bucketNames: readonly string[];
-  /** Whether the device of the folder was full at the start. */
   readonly isFull: boolean;
 }
 
-/** The folders of a store. */
 export function diskServices(folder: string): Service[] {
   return [
     { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
@@ -59,7 +56,6 @@ export function diskServices(folder: string): Service[] {
   ];
 }
 
-/** What the buckets' worker knows of its run. */
 export function runBindings({ folder, runId, bucketNames, isFull }: BucketsRun): Worker_Binding[] {
   return [
     { name: "runId", text: runId },

@@ -9,13 +9,12 @@
 import type { ByteRange } from "../core/byte-range.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { StoreError, type Method } from "../core/errors.ts";
-import type { Content, DescribedObject, Request, Result } from "../core/operations.ts";
+import type { Content, DescribedObject, Outcome, Request, Result } from "../core/operations.ts";
 import type { RemotePlace } from "../remote/remote-options.ts";
 import type { WriteOptions } from "./written-content.ts";
 
 export interface Bucket {
   readonly name: string;
-  /** Whether a request can delete the bucket. */
   readonly isDeletable: boolean;
   /** Only of a remote bucket. */
   readonly place?: RemotePlace;
@@ -65,9 +64,7 @@ export interface FoundObject {
   readonly status: "found";
   readonly object: DescribedObject;
   readonly range: ByteRange;
-  /** As in the operation. */
   readonly partsCount?: number;
-  /** Small content, or content that is open. */
   readonly content: Uint8Array | OpenContent;
 }
 
@@ -84,6 +81,12 @@ export async function* chunksOf(content: FoundObject["content"]): AsyncGenerator
 
 export function closeContent({ content }: FoundObject): void {
   if (!(content instanceof Uint8Array)) content.close();
+}
+
+/** @throws StoreError when the bucket has refused the operation */
+export function valueOf<M extends Method>(outcome: Outcome<M>): Result<M> {
+  if (outcome.ok) return outcome.value;
+  throw new StoreError(outcome.code, outcome.text, outcome);
 }
 
 /**

@@ -37,7 +37,6 @@ export interface Damage {
 
 export interface BucketReport {
   readonly name: string;
-  /** The path of the database. */
   readonly database: string;
   objects: number;
   bytes: number;
@@ -47,10 +46,8 @@ export interface BucketReport {
   readonly remarks: string[];
 }
 
-/** A check in progress. */
 interface Check {
   readonly database: DatabaseSync;
-  /** The folder of the bucket's files. */
   readonly blobs: string;
   readonly report: BucketReport;
 }
@@ -136,7 +133,6 @@ function readFormat(check: Check): { version: number; databaseId: string } {
   };
 }
 
-/** A row of `objects`, and of its body. */
 interface CheckedRow {
   readonly key: string;
   readonly fields: string;
@@ -234,19 +230,17 @@ function checkReferences(check: Check): void {
       problem: `An object names the file "${String(place)}", which is not in the table of the files.`,
     });
   }
-  const { length: files } = rowsOf(
-    check,
-    "SELECT name FROM blobs WHERE name NOT IN " +
-      `(SELECT place FROM (${references}) WHERE place IS NOT NULL)`,
-  );
-  if (files > 0) remarks.push(`No object names ${files} entries of the table of the files.`);
-  const { length: bodies } = rowsOf(
-    check,
-    "SELECT id FROM bodies WHERE id NOT IN (" +
-      "SELECT body FROM objects WHERE body IS NOT NULL UNION ALL " +
-      `SELECT place FROM (${references}) WHERE place IS NOT NULL)`,
-  );
-  if (bodies > 0) remarks.push(`No object names ${bodies} contents in the database.`);
+  const named = `SELECT place FROM (${references}) WHERE place IS NOT NULL`;
+  const unnamed = {
+    "entries of the table of the files": `SELECT name FROM blobs WHERE name NOT IN (${named})`,
+    "contents in the database":
+      "SELECT id FROM bodies WHERE id NOT IN (" +
+      `SELECT body FROM objects WHERE body IS NOT NULL UNION ALL ${named})`,
+  };
+  for (const [things, query] of Object.entries(unnamed)) {
+    const { length } = rowsOf(check, query);
+    if (length > 0) remarks.push(`No object names ${length} ${things}.`);
+  }
 }
 
 /** @param ended files of runs that have ended */
@@ -276,7 +270,6 @@ async function problemOf(verify: () => Promise<void>): Promise<string | null> {
   }
 }
 
-/** @throws Problem */
 async function verifyObject(check: Check, row: CheckedRow): Promise<void> {
   const { key, fields, metadata, body, bytes, tail, segments } = row;
   const { size, etag, checksums } = decoded<ObjectRecord>(
@@ -310,7 +303,6 @@ function decoded<Value>(decode: () => Value, problem: string): Value {
   }
 }
 
-/** @throws Problem */
 async function verifySegment(check: Check, { size, place, md5 }: Segment): Promise<void> {
   if (typeof place === "string") {
     return verifyHash(place, md5, await fileHash(join(check.blobs, place), place, size));

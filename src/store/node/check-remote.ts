@@ -125,7 +125,6 @@ function hashParts(partBytes: number) {
         start += some.length;
       }
     },
-    /** Called once, after the last chunk. */
     etag(): string {
       end();
       return multipartEtag(ended);

@@ -25,7 +25,6 @@ import {
 } from "../client/message.ts";
 import { messageHead, upgradeRequest, WebSocketReader } from "../client/web-socket.ts";
 
-/** The socket at which the owner of a store answers. */
 export function endpointPath(folder: string): string {
   return socketPath(folder, "endpoint");
 }
@@ -53,7 +52,6 @@ export class EndpointClient {
   readonly #clientHeaders: Readonly<Record<string, string>>;
   readonly #closing = new AbortController();
   readonly #channels = new Map<string, AnsweringSocket<readonly Outcome[]>>();
-  /** The buckets that this process has used. */
   readonly #used = new Set<string>();
 
   constructor(folder: string, clientName?: ClientName) {
@@ -153,11 +151,9 @@ export interface SocketPlace {
 }
 
 interface AnsweringSocketOptions<Answer> extends SocketPlace {
-  /** How long an answer may take. */
   readonly silenceMilliseconds: number;
   /** Whether the connection ends after so long without a request. */
   readonly endsIdle: boolean;
-  /** The answer, and the id of its request. */
   readonly decode: (message: Uint8Array<ArrayBuffer>) => { id: string | number; answer: Answer };
 }
 
@@ -196,7 +192,6 @@ export class AnsweringSocket<Answer> {
     });
   }
 
-  /** Whether a message can be sent at once. */
   get isOpen(): boolean {
     return this.#reader.isOpen && !this.#socket.destroyed;
   }

@@ -2,7 +2,6 @@
  * The content of a local file. The size is read once, and a file that becomes shorter is an error.
  * The content can be read several times, because a transfer may be repeated.
  */
-import { createHash, hash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm, Checksums, HashAlgorithm } from "../core/checksum.ts";
@@ -72,25 +71,25 @@ export class FileContent {
     return this.#bytes;
   }
 
-  /** The hash in hexadecimal. */
   async hash(algorithm: HashAlgorithm): Promise<string> {
-    return this.size <= inlineBytesMax
-      ? hash(algorithm, this.#all())
-      : this.#hashPart(algorithm, 0, this.size);
+    return (await this.checksums([algorithm]))[algorithm] as string;
   }
 
-  /** Several checksums in one pass. */
-  async checksums(algorithms: readonly ChecksumAlgorithm[]): Promise<Checksums> {
+  /** Of a range of the content, in one pass. */
+  async checksums(
+    algorithms: readonly ChecksumAlgorithm[],
+    { start, length } = { start: 0, length: this.size },
+  ): Promise<Checksums> {
     const running = new RunningChecksums(algorithms);
-    for await (const chunk of this.chunks(0, this.size)) running.update(chunk);
+    for await (const chunk of this.chunks(start, length)) running.update(chunk);
     return running.end();
   }
 
-  /** The etag of an object that is uploaded in parts of this size. */
   async multipartEtag(partBytes: number): Promise<string> {
     const parts: { etag: string }[] = [];
-    for (const { start, length } of this.parts(partBytes)) {
-      parts.push({ etag: await this.#hashPart("md5", start, length) });
+    for (const part of this.parts(partBytes)) {
+      const { md5 } = await this.checksums(["md5"], part);
+      parts.push({ etag: md5 as string });
     }
     return multipartEtag(parts);
   }
@@ -104,12 +103,6 @@ export class FileContent {
       yield { start, length };
       start += length;
     } while (start < this.size);
-  }
-
-  async #hashPart(algorithm: HashAlgorithm, start: number, length: number): Promise<string> {
-    const running = createHash(algorithm);
-    for await (const chunk of this.chunks(start, length)) running.update(chunk);
-    return running.digest("hex");
   }
 
   #shortened(): Error {

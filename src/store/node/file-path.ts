@@ -12,7 +12,6 @@ import { createHash } from "node:crypto";
 export const reservedPrefix = ".ledge-";
 
 export const manifestName = `${reservedPrefix}metadata.jsonl`;
-/** Files that are not complete. */
 export const partialFolder = `${reservedPrefix}partial`;
 const hashedFolder = `${reservedPrefix}keys`;
 
@@ -86,7 +85,6 @@ function folded(path: string): string {
   return path.normalize("NFC").toUpperCase().toLowerCase();
 }
 
-/** The folders above a path. */
 function foldersOf(path: string): string[] {
   const folders: string[] = [];
   for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) {

@@ -21,7 +21,6 @@ import { AnsweringSocket, EndpointClient, endpointPath, type SocketPlace } from 
 interface ConnectionOptions {
   /** @throws UserError that says why the server cannot be reached */
   readonly findPlace: () => Promise<SocketPlace>;
-  /** The sentences for an error of the connection. */
   readonly explain: (error: Error) => string;
 }
 
@@ -71,7 +70,6 @@ export class ConditionsConnection<Conditions extends object, Report> {
     return (await this.#link?.send({}).catch(() => null)) ?? null;
   }
 
-  /** Ends the conditions. */
   async close(): Promise<void> {
     await this.hold(null);
     this.#isClosed = true;
@@ -174,7 +172,6 @@ export function hasConditionsHolder(folder: string): boolean {
 export class OwnerConditions extends ConditionsConnection<RequestedConditions, ConditionsReport> {
   readonly #folder: string;
 
-  /** @param folder of the store */
   constructor(folder: string) {
     super({
       findPlace: async () => ({

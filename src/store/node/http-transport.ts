@@ -19,7 +19,6 @@ const idleMilliseconds = 4_000;
 
 export interface HttpTransport {
   readonly send: S3Transport;
-  /** Ends the connections. */
   close(): void;
 }
 

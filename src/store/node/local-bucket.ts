@@ -24,7 +24,7 @@ import {
   type Result,
 } from "../core/operations.ts";
 import { BlobFiles, joinBytes } from "./blob-files.ts";
-import { copyByRead, type Bucket, type FoundObject, type OpenedObject } from "./bucket.ts";
+import { copyByRead, valueOf, type Bucket, type FoundObject, type OpenedObject } from "./bucket.ts";
 import { OwnerConnection, type OwnerConnectionOptions } from "./owner-connection.ts";
 import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
 
@@ -43,7 +43,6 @@ export class LocalBuckets {
   readonly #runId = newRunId();
   #hasRecord = false;
 
-  /** @param folder of the store */
   constructor(folder: string, options?: OwnerConnectionOptions) {
     this.owner = new OwnerConnection(folder, options);
     this.#folder = folder;
@@ -55,7 +54,6 @@ export class LocalBuckets {
     return new LocalBucket(this, name, isDeletable);
   }
 
-  /** The folder of a bucket's files. */
   filesOf(bucketName: string): string {
     return join(this.#folder, "blobs", bucketFolder(bucketName));
   }
@@ -96,7 +94,6 @@ export class LocalBucket implements Bucket {
   readonly isDeletable: boolean;
   readonly #store: LocalBuckets;
   readonly #queue: OperationQueue;
-  /** Of the files. */
   readonly #folder: string;
   #hasFolder = false;
 
@@ -113,8 +110,7 @@ export class LocalBucket implements Bucket {
     const outcome = await this.#queue.execute(
       this.isDeletable ? { ...request, mustExist: true as const } : request,
     );
-    if (outcome.ok) return outcome.value;
-    throw new StoreError(outcome.code, outcome.text, outcome);
+    return valueOf<M>(outcome);
   }
 
   /**

@@ -32,7 +32,6 @@ export interface OwnerConnectionOptions {
 }
 
 export class OwnerConnection {
-  /** The folder of the store. */
   readonly folder: string;
   readonly #endpoint: EndpointClient;
   readonly #succeeds: boolean;
@@ -42,7 +41,6 @@ export class OwnerConnection {
   #handover: Promise<void> | undefined;
   #inFlight = 0;
 
-  /** @param folder of the store */
   constructor(
     folder: string,
     { succeeds = true, clientName = "node" }: OwnerConnectionOptions = {},

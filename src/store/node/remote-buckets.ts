@@ -35,6 +35,7 @@ import { S3Connection } from "../remote/s3-connection.ts";
 import { RemoteError, type S3Transport } from "../remote/s3-transport.ts";
 import {
   copyByRead,
+  valueOf,
   type Bucket,
   type BucketMethod,
   type FoundObject,
@@ -117,7 +118,7 @@ class ServiceBucket implements Bucket {
       if ("content" in request) await this.discard(request.content);
       throw error;
     });
-    return valueOf(bucket, request);
+    return valueOf(await bucket.execute(request));
   }
 
   async get(request: Omit<Request<"get">, "method">): Promise<OpenedObject | null> {
@@ -151,16 +152,6 @@ class ServiceBucket implements Bucket {
   follow(content: Content, onBytes: (count: number) => void): void {
     this.#spool.follow(content, onBytes);
   }
-}
-
-/** @throws StoreError when the bucket refuses the operation */
-async function valueOf<M extends BucketMethod>(
-  bucket: RemoteBucket,
-  request: Request<M>,
-): Promise<Result<M>> {
-  const outcome = await bucket.execute(request);
-  if (outcome.ok) return outcome.value;
-  throw new StoreError(outcome.code, outcome.text, outcome);
 }
 
 /** Whether an operation depends on conditions that the service honours, or leads to an operation that does. */
@@ -245,17 +236,19 @@ export async function removePrefix(
   const transport = createHttpTransport();
   const connection = new S3Connection(place, credentials, transport.send);
   const bucket = new RemoteBucket({ connection, features: noFeatures, spool: new SpoolFolder() });
+  const call = async <M extends BucketMethod>(request: Request<M>): Promise<Result<M>> =>
+    valueOf(await bucket.execute(request));
   try {
     for (;;) {
       const first = { method: "listUploads", prefix: "", limit: deleteKeysMax } as const;
-      const { uploads } = await valueOf(bucket, first);
+      const { uploads } = await call(first);
       if (uploads.length === 0) break;
       for (const { key, uploadId } of uploads) {
-        await valueOf(bucket, { method: "abortUpload", key, uploadId });
+        await call({ method: "abortUpload", key, uploadId });
       }
     }
     for (;;) {
-      const { objectsJson } = await valueOf(bucket, {
+      const { objectsJson } = await call({
         method: "list",
         prefix: "",
         delimiter: "",
@@ -265,7 +258,7 @@ export async function removePrefix(
       });
       const objects = decodeObjects(objectsJson, { http: false, custom: false });
       if (objects.length === 0) return;
-      await valueOf(bucket, { method: "delete", keys: objects.map(({ key }) => key) });
+      await call({ method: "delete", keys: objects.map(({ key }) => key) });
     }
   } finally {
     transport.close();

@@ -47,7 +47,6 @@ export class StoreClient {
     this.#lockPath = join(folder, "buckets.lock");
   }
 
-  /** In the order of the names. */
   async list(): Promise<BucketRecord[]> {
     const { names: configured, remotes } = this.#configured();
     // A bucket may have left a folder before it was moved to an S3 service.

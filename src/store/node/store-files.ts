@@ -29,7 +29,6 @@ const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 export interface BucketRecord {
   readonly name: string;
-  /** Milliseconds since the epoch */
   readonly created: number;
 }
 
@@ -40,7 +39,6 @@ export class BucketFolders {
     this.#blobs = join(storeFolder, "blobs");
   }
 
-  /** In the order of the names. */
   async list(): Promise<BucketRecord[]> {
     const folders = await readdir(this.#blobs).catch(() => []);
     const found = await Promise.all(folders.map((folder) => this.find(bucketOfFolder(folder))));
@@ -169,7 +167,6 @@ export async function removePartialFiles(blobsFolder: string, runsFolder: string
 
 const namespaceKey = "ledge-store-bucket";
 
-/** The folder of the databases of all buckets. */
 export function databaseFolder(storeFolder: string): string {
   return join(storeFolder, "databases", namespaceKey);
 }

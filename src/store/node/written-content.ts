@@ -21,7 +21,6 @@ export interface WriteOptions {
   readonly verify?: (checksums: Checksums) => void;
 }
 
-/** The file system has not taken the content. */
 export class ContentNotWrittenError extends Error {
   override readonly name = "ContentNotWrittenError";
   readonly code: string | undefined;
@@ -121,7 +120,6 @@ class NewFile {
   #isClosed = false;
   #filled = 0;
   #written = 0;
-  /** The write in progress. */
   #writing: Promise<void> = Promise.resolve();
 
   /** @throws ContentNotWrittenError */
@@ -152,7 +150,6 @@ class NewFile {
     this.#close();
   }
 
-  /** Closes and removes the file. */
   async discard(): Promise<void> {
     await this.#writing.catch(() => {});
     try {
@@ -211,7 +208,6 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 
 interface RunningChecksum {
   update(bytes: Uint8Array): unknown;
-  /** In hexadecimal. */
   digest(): string;
 }
 
@@ -227,7 +223,6 @@ export class RunningChecksums {
     for (const running of this.#running.values()) running.update(bytes);
   }
 
-  /** Called once, after the last piece. */
   end(): Checksums {
     return Object.fromEntries(
       Array.from(this.#running, ([algorithm, running]) => [algorithm, running.digest()]),

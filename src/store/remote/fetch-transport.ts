@@ -14,7 +14,19 @@ export function createFetchTransport(network: Pick<Fetcher, "fetch">): S3Transpo
 async function exchange(network: Pick<Fetcher, "fetch">, message: S3Message): Promise<S3Answer> {
   const { method, headers, signal } = message;
   const url = urlOf(message);
-  const upload = uploadOf(message.body);
+  let body: Uint8Array | ReadableStream | null = null;
+  /** Why the content ended. The connection ends the content too. */
+  let contentFailure: Promise<Error | null> = Promise.resolve(null);
+  if (message.body === undefined || message.body instanceof Uint8Array) body = message.body ?? null;
+  else {
+    // A stream of a known length is sent with `Content-Length`, others in chunks, which services refuse.
+    const { readable, writable } = new FixedLengthStream(message.body.length);
+    body = readable;
+    contentFailure = message.body.stream.pipeTo(writable).then(
+      () => null,
+      (error: Error) => error,
+    );
+  }
   try {
     const response = await network.fetch(url, {
       method,
@@ -23,14 +35,14 @@ async function exchange(network: Pick<Fetcher, "fetch">, message: S3Message): Pr
       redirect: "manual",
       // The content of an object is what was stored, also if its `Content-Encoding` says gzip.
       encodeResponseBody: "manual",
-      body: upload.body,
+      body,
     });
-    const { status, headers: answered, body } = response;
-    const isSized = body !== null && answered.has("content-length");
-    return { status, headers: answered, body, ...(isSized && { runtimeBody: body }) };
+    const { status, headers: answered, body: content } = response;
+    const isSized = content !== null && answered.has("content-length");
+    return { status, headers: answered, body: content, ...(isSized && { runtimeBody: content }) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const contentError = await upload.failure();
+    const contentError = await contentFailure;
     if (contentError !== null && contentError.message !== reason) throw contentError;
     throw new TransportError("lost", explained(reason.replace(/\.$/, "")), { cause: error });
   }
@@ -46,25 +58,6 @@ function urlOf({ origin, target }: S3Message): string {
     `The path ${target} cannot be sent: the runtime resolves "." and ".." in the path of a URL. ` +
       "Use another key, or give the remote a prefix.",
   );
-}
-
-interface Upload {
-  readonly body: Uint8Array | ReadableStream | null;
-  /** Called after the request has failed: why the content ended. The connection ends the content too. */
-  failure(): Promise<Error | null>;
-}
-
-function uploadOf(body: S3Message["body"]): Upload {
-  if (body === undefined || body instanceof Uint8Array) {
-    return { body: body ?? null, failure: () => Promise.resolve(null) };
-  }
-  // A stream of a known length is sent with `Content-Length`, others in chunks, which services refuse.
-  const { readable, writable } = new FixedLengthStream(body.length);
-  const passed = body.stream.pipeTo(writable).then(
-    () => null,
-    (error: Error) => error,
-  );
-  return { body: readable, failure: () => passed };
 }
 
 /**

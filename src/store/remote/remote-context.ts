@@ -15,7 +15,6 @@ export interface RemoteContext {
   readonly prefix: string;
   readonly features: RemoteFeatures;
   readonly spool: Spool;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** The lengths of parts of objects: a client that reads all parts asks for the parts before each again. */
   readonly partLengths: GenerationalCache<number>;

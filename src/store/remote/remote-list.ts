@@ -45,9 +45,7 @@ import { headObject } from "./remote-reads.ts";
 import { isTruncated, requireDocument, textDecoderOf } from "./s3-answer.ts";
 import type { S3Query } from "./s3-connection.ts";
 
-/** HEADs that run at the same time. */
 const headsMax = 32;
-/** The largest page of a service. */
 const pageLimitMax = 1000;
 /** The last character: no key with a prefix is after the prefix and many of these. */
 const lastCharacter = "\u{10ffff}";
@@ -65,7 +63,6 @@ type ListedItem =
   | { readonly kind: "prefix"; readonly text: string };
 
 interface ServicePage {
-  /** In the order of the keys. */
   readonly items: ListedItem[];
   readonly hasMore: boolean;
 }
@@ -298,7 +295,6 @@ export async function listUploads(
   }
 }
 
-/** All uploads in progress. */
 export async function countUploads(remote: RemoteContext): Promise<number> {
   let count = 0;
   let after: UploadPosition | undefined;

@@ -39,7 +39,6 @@ import type {
   StorageClass,
 } from "../core/operations.ts";
 
-/** The name of the header. */
 export const packedHeader = "x-amz-meta-ledge";
 const customPrefix = "x-amz-meta-";
 
@@ -138,7 +137,6 @@ function md5Of(etag: string, headers: Pick<Headers, "get">): Checksums {
 /** An object, as far as its headers describe it. */
 export interface PackedObject extends ObjectDescription {
   readonly version: string;
-  /** Milliseconds since the epoch */
   readonly uploaded: number;
   /** All but the MD5, which is the entity tag. */
   readonly checksums: Checksums;
@@ -148,7 +146,6 @@ export interface PackedObject extends ObjectDescription {
 type Packed = Pick<PackedObject, "version" | "uploaded"> &
   Partial<PackedObject> & { readonly headers?: readonly string[] };
 
-/** The headers of a request that stores an object. */
 export function packHeaders(object: PackedObject): Record<string, string> {
   const { version, uploaded, custom, storageClass, ssecKeyMd5 } = object;
   const { md5: _, ...checksums } = object.checksums;
@@ -224,7 +221,6 @@ function parsePacked(text: string | null): Packed | null {
   }
 }
 
-/** Text as base64url, without padding. */
 function encodeText(text: string): string {
   let binary = "";
   for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
@@ -247,7 +243,6 @@ export interface UploadProperties extends KeyHolder, UploadChecksum {
 }
 
 interface UploadIdentity {
-  /** The id that the service knows. */
   readonly serviceId: string;
   /** Whether the upload is, or was, an upload of the key. */
   readonly isIssued: boolean;

@@ -17,20 +17,16 @@ export interface RemotePlace {
   /** `https://s3.example.net`, without a path. */
   readonly endpoint: string;
   readonly region: string;
-  /** The bucket of the service. */
   readonly bucketName: string;
   /** Begins each key of the service's bucket. */
   readonly prefix: string;
 }
 
-/** A bucket before the probe. */
 export interface RemoteAccess extends RemotePlace {
   readonly credentials: RemoteCredentials;
-  /** What the service may lack. */
   readonly accept: readonly RemoteGap[];
 }
 
-/** The variables that hold the keys of a remote. */
 export function remoteVariables(remote: string) {
   const begin = `LEDGE_REMOTE_${remote.toUpperCase().replaceAll("-", "_")}`;
   return {

@@ -24,14 +24,12 @@ import { RemoteError, type S3Answer } from "./s3-transport.ts";
 const replacementsMax = 32;
 /** How often small content is read again when it breaks off. */
 const brokenReadsMax = 3;
-/** HEADs of parts that run at the same time. */
 const headsMax = 32;
 /** Services that store checksums name them only when asked. */
 const checksumMode = { "x-amz-checksum-mode": "ENABLED" };
 
 export type GetRequest = Omit<Request<"get">, "method">;
 
-/** The answer to a `get`. */
 export type RemoteObject =
   | FoundRemoteObject
   | { readonly status: "condition failed"; readonly object: DescribedObject };
@@ -40,7 +38,6 @@ interface FoundRemoteObject {
   readonly status: "found";
   readonly object: DescribedObject;
   readonly range: ByteRange;
-  /** As in the operation. */
   readonly partsCount?: number;
   /** Small content is in memory. The caller reads or cancels a stream; it fails if the content breaks off. */
   readonly content: ArrayBuffer | ReadableStream<Uint8Array>;
@@ -57,7 +54,6 @@ export async function headObject(remote: RemoteContext, key: string): Promise<Ne
   return objectOfHeaders(key, answer.headers, contentLengthOf(answer));
 }
 
-/** @throws StoreError, RemoteError */
 export async function getObject(
   remote: RemoteContext,
   request: GetRequest,
@@ -226,7 +222,6 @@ function plainHeader(header: string): string | null {
   return last === undefined || Number(last) >= Number(first) ? header : null;
 }
 
-/** The range and the size of the object in a `Content-Range` header. */
 export function parseContentRange(header: string | null): (ByteRange & { size: number }) | null {
   const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header ?? "") ?? [];
   if (first === undefined) return null;
@@ -234,7 +229,6 @@ export function parseContentRange(header: string | null): (ByteRange & { size: n
   return { offset, length: Number(last) - offset + 1, size: Number(size) };
 }
 
-/** An object that a HEAD has described. */
 type Described = Pick<NewObject, "key" | "etag" | "size">;
 
 /**

@@ -3,7 +3,6 @@ import { saidBy, type ErrorDocument } from "./s3-answer.ts";
 import { remoteVariables, type RemotePlace } from "./remote-options.ts";
 import type { TransportFailure } from "./s3-transport.ts";
 
-/** The parts of an answer that explain a refusal. */
 export interface Refusal {
   readonly status: number;
   readonly headers: Headers;

@@ -60,7 +60,6 @@ interface ServiceUpload {
   readonly serviceId: string;
 }
 
-/** The parts after a number, up to a limit. */
 type PartsQuery = Pick<Request<"listParts">, "afterPartNumber" | "limit">;
 
 const firstPart: PartsQuery = { afterPartNumber: 0, limit: 1 };
@@ -234,7 +233,6 @@ function parsePart(element: XmlElement): ListedPart {
   };
 }
 
-/** All parts, by their numbers. */
 async function readAllParts(
   remote: RemoteContext,
   upload: ServiceUpload,
@@ -390,7 +388,6 @@ async function isInProgress(remote: RemoteContext, upload: ServiceUpload): Promi
   }
 }
 
-/** The document that completes an upload. */
 function completionDocument(parts: readonly ListedPart[], hasChecksums: boolean): Uint8Array {
   const document = writeXml("CompleteMultipartUpload", {
     Part: parts.map(({ partNumber, etag, checksums }) => ({

@@ -39,7 +39,6 @@ import { requireDocument } from "./s3-answer.ts";
 import type { S3Request } from "./s3-connection.ts";
 import { RemoteError } from "./s3-transport.ts";
 
-/** Requests of a delete that run at the same time. */
 const deletesMax = 32;
 
 /** `null` when the condition does not hold. */
@@ -197,14 +196,11 @@ type SeenObject = Pick<NewObject, "etag" | "version" | "uploaded">;
 export type WriteAnswer<Written> = { readonly written: Written } | "guarded";
 
 export interface GuardedWrite<Seen extends SeenObject, Written> {
-  /** The effect, for the sentences of errors. */
   readonly effect: Effect;
   /** A guard that says the same as the condition: the first request needs no HEAD. */
   readonly presumed?: Guard;
-  /** The condition of the write. */
   holds(seen: Seen | null): boolean;
   head(): Promise<Seen | null>;
-  /** @throws RemoteError */
   write(guard: Guard): Promise<WriteAnswer<Written>>;
   /** The result if the write has been executed, or if nothing is to be done; `null` otherwise. */
   resultIn(seen: Seen | null): Written | null;

@@ -13,7 +13,6 @@ export interface S3Result extends S3Answer {
 const documentBytesMax = 16 * 1024 * 1024;
 
 export interface ErrorDocument {
-  /** `NoSuchBucket` */
   readonly code: string;
   readonly message: string;
   /** Of other elements, such as `Region` and `ServerTime`. */
@@ -95,7 +94,6 @@ export async function readText(
   return text + decoder.decode();
 }
 
-/** @throws RemoteError */
 export function contentLengthOf({ headers }: S3Answer): number {
   const text = headers.get("content-length") ?? "";
   if (/^\d+$/.test(text)) return Number(text);
@@ -111,12 +109,10 @@ export function textDecoderOf(document: XmlElement): (text: string) => string {
   return (text) => (isEncoded ? decodeURIComponent(text.replaceAll("+", " ")) : text);
 }
 
-/** Whether a listing goes on after its last item. */
 export function isTruncated(document: XmlElement): boolean {
   return childText(document, "IsTruncated")?.trim() === "true";
 }
 
-/** The codes of services that are codes of the store. */
 const storeCodes: Readonly<Record<string, StoreErrorCode>> = {
   BadDigest: 10037,
   EntityTooLarge: 100100,
@@ -146,7 +142,6 @@ export function refusalOf(
 
 interface BodyGuard {
   readonly idleMilliseconds: number;
-  /** Makes the error of a body that breaks off. */
   readonly failure: (reason: string, cause?: unknown) => Error;
   /** Ends the request, after the body has failed or the caller has cancelled it. */
   readonly end: () => void;

@@ -1,6 +1,6 @@
 /** The paths of keys. */
 import { describe, expect, it } from "vitest";
-import { requestPath, retryAfterMilliseconds, retryDelay, type Attempt } from "./s3-connection.ts";
+import { requestPath, retryAfterMilliseconds, retryDelay } from "./s3-connection.ts";
 
 describe("requestPath()", () => {
   it.each([
@@ -27,6 +27,8 @@ describe("requestPath()", () => {
 });
 
 /** When a request is sent again. */
+
+type Attempt = Parameters<typeof retryDelay>[0];
 
 const attempt = (parts: Partial<Attempt>): Attempt => ({
   failed: 1,

@@ -46,7 +46,6 @@ const delayMillisecondsMax = 5_000;
 const joinMilliseconds = 120_000;
 /** An upload may take as long as a line of this speed needs. */
 const uploadBytesPerMillisecond = 128;
-/** The longest time of a timer. */
 const timerMillisecondsMax = 2 ** 31 - 1;
 const errorDocumentBytesMax = 64 * 1024;
 
@@ -291,19 +290,14 @@ export function requestPath(
   return { sent: hasDots ? `${bucket}/${segments.join("%2F")}` : decoded, decoded };
 }
 
-export interface Attempt {
-  /** How many attempts have failed. */
+/** How long to wait before the next attempt; `null` when there is no next attempt. */
+export function retryDelay(attempt: {
   readonly failed: number;
-  /** Since the first attempt began. */
   readonly elapsedMilliseconds: number;
-  /** What the service asked for (`retryAfterMilliseconds`). */
   readonly askedMilliseconds: number | null;
   /** From 0 to less than 1. */
   readonly random: number;
-}
-
-/** How long to wait before the next attempt; `null` when there is no next attempt. */
-export function retryDelay(attempt: Attempt): number | null {
+}): number | null {
   if (attempt.failed >= attemptsMax) return null;
   const longest = Math.min(delayMillisecondsMax, firstDelayMilliseconds * 2 ** attempt.failed);
   const delay = Math.max(attempt.random * longest, attempt.askedMilliseconds ?? 0);

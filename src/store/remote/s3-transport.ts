@@ -23,7 +23,6 @@ export interface SizedStream {
 export interface S3Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** `null` where the answer has no body. */
   readonly body: ReadableStream<Uint8Array> | null;
   /**
    * The body as a stream of workerd, to be read instead of `body`. The stream fails by itself when it breaks off, the
