@@ -171,14 +171,9 @@ export default {
   fetch: (request, env) => serve(request, env, null),
 } satisfies ExportedHandler<Env>;
 
-const listenersPaths: ReadonlySet<string> = new Set([
-  zonesPath,
-  takeFaultPath,
-  currentObservationPath,
-]);
-
 function isListenersPath(path: string): boolean {
-  return listenersPaths.has(path) || path.startsWith(`${zonesPath}/`);
+  const isZones = path === zonesPath || path.startsWith(`${zonesPath}/`);
+  return isZones || path === takeFaultPath || path === currentObservationPath;
 }
 
 /** What listeners ask for (`src/dns/replication/listener-protocol.ts`): zones, and faults of queries. */
@@ -197,16 +192,17 @@ async function serveListeners(request: Request, path: string, env: Env): Promise
     return Response.json(await index.ids());
   }
   const [zoneId = "", what, serial] = path.slice(zonesPath.length + 1).split("/");
-  const zone = await index.get(zoneId);
-  if (what === "changes" && zone !== null) {
-    const changes = await zoneObject(env, zoneId).changesSince(Number(serial));
-    return changes === null ? notFound() : Response.json(changes);
-  }
-  if (what === "serial" && zone !== null && request.method === "POST") {
-    await zoneObject(env, zoneId).advanceSerial();
+  if ((await index.get(zoneId)) === null) return notFound();
+  const zone = zoneObject(env, zoneId);
+  if (what === "serial") {
+    await zone.advanceSerial();
     return new Response(null, { status: 204 });
   }
-  const state = zone === null ? null : await zoneObject(env, zoneId).state();
+  if (what === "changes") {
+    const changes = await zone.changesSince(Number(serial));
+    return changes === null ? notFound() : Response.json(changes);
+  }
+  const state = await zone.state();
   return state === null ? notFound() : new Response(state as BodyInit);
 }
 

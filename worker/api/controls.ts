@@ -57,33 +57,45 @@ type Control = Readonly<Record<string, (call: ControlCall) => unknown>>;
 
 const queryFaultPath = "/ledge/query_faults";
 
+/** A list of faults that PUT replaces and DELETE empties. */
+function faultList(
+  list: (call: ControlCall) => unknown,
+  replace: (call: ControlCall, faults: readonly unknown[]) => Promise<void> | void,
+): Control {
+  return {
+    GET: list,
+    async PUT(call) {
+      await replace(call, acceptList((await readJson(call.request))["faults"]));
+      return list(call);
+    },
+    async DELETE(call) {
+      await replace(call, []);
+      return list(call);
+    },
+  };
+}
+
 const controls: Readonly<Record<string, Control>> = {
-  "/ledge/faults": {
-    GET: ({ api }) => api.faults.faults,
-    async PUT({ request, api }) {
-      api.faults = acceptFaultPlan(await readFaults(request));
-      return api.faults.faults;
+  "/ledge/faults": faultList(
+    ({ api }) => api.faults.faults,
+    ({ api }, faults) => {
+      api.faults = acceptFaultPlan(faults);
     },
-    DELETE({ api }) {
-      api.faults = new FaultPlan([]);
-      return [];
-    },
-  },
+  ),
   [queryFaultPath]: {
-    GET: () => queryFaults.list(),
+    ...faultList(
+      () => queryFaults.list(),
+      ({ env }, faults) => replaceQueryFaults(env, faults.map(acceptQueryFault)),
+    ),
     async POST({ request, env }) {
       await addQueryFaults(env, [acceptQueryFault(await readJson(request))]);
       return queryFaults.list();
     },
-    async PUT({ request, env }) {
-      await replaceQueryFaults(env, (await readFaults(request)).map(acceptQueryFault));
-      return queryFaults.list();
-    },
-    async DELETE({ env }) {
-      await replaceQueryFaults(env, []);
-      return queryFaults.list();
-    },
   },
+  "/ledge/dnssec_faults": faultList(
+    () => signatureFaults,
+    ({ env }, faults) => replaceSignatureFaults(env, acceptSignatureFaults(faults)),
+  ),
   "/ledge/queries": {
     async GET({ env }) {
       const queries = await readQueryLog(env);
@@ -97,17 +109,6 @@ const controls: Readonly<Record<string, Control>> = {
     async DELETE({ env }) {
       await stopQueryLog(env, "test");
       return [];
-    },
-  },
-  "/ledge/dnssec_faults": {
-    GET: () => signatureFaults,
-    async PUT({ request, env }) {
-      await replaceSignatureFaults(env, acceptSignatureFaults(await readFaults(request)));
-      return signatureFaults;
-    },
-    async DELETE({ env }) {
-      await replaceSignatureFaults(env, []);
-      return signatureFaults;
     },
   },
   "/ledge/activity": {
@@ -152,10 +153,6 @@ export async function serveControl(
   requireMethod(access, isUpgrade ? "PUT" : method);
   if (isUpgrade) return serveHeldFaults(call.env);
   return success(JSON.stringify(await findMethod(controls[path]!, method)(call)));
-}
-
-async function readFaults(request: Request): Promise<unknown[]> {
-  return acceptList((await readJson(request))["faults"]);
 }
 
 function acceptList(faults: unknown): unknown[] {
