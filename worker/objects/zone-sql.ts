@@ -78,21 +78,20 @@ interface SqlCondition {
   readonly bindings: readonly (string | number)[];
 }
 
+function when(sql: string, ...bindings: (string | number)[]): SqlCondition {
+  return { sql, bindings };
+}
+
 /** `value + lastCharacter` sorts after every string that starts with `value`. */
 const lastCharacter = "\u{10FFFF}";
 
 const textTests: Readonly<Record<TextOperator, (column: string, value: string) => SqlCondition>> = {
-  exact: (column, value) => ({ sql: `${column} = ?`, bindings: [value] }),
+  exact: (column, value) => when(`${column} = ?`, value),
   // An index on the column serves a range.
-  startswith: (column, value) => ({
-    sql: `${column} >= ? AND ${column} < ?`,
-    bindings: [value, value + lastCharacter],
-  }),
-  contains: (column, value) => ({ sql: `instr(${column}, ?) > 0`, bindings: [value] }),
-  endswith: (column, value) => ({
-    sql: `substr(${column}, -length(?)) = ?`,
-    bindings: [value, value],
-  }),
+  startswith: (column, value) =>
+    when(`${column} >= ? AND ${column} < ?`, value, value + lastCharacter),
+  contains: (column, value) => when(`instr(${column}, ?) > 0`, value),
+  endswith: (column, value) => when(`substr(${column}, -length(?)) = ?`, value, value),
 };
 
 function composeTextTest(column: string, { operator, value }: TextTest): SqlCondition {
@@ -108,41 +107,43 @@ function combine(conditions: readonly SqlCondition[], match: Match): SqlConditio
 }
 
 function composeTagCondition(condition: Extract<Condition, { kind: "tag" }>): SqlCondition {
-  const name = { sql: "name = ?", bindings: [condition.name] };
   const test = condition.test === null ? [] : [composeTextTest("value", condition.test)];
-  const { sql, bindings } = combine([name, ...test], "all");
+  const { sql, bindings } = combine([when("name = ?", condition.name), ...test], "all");
   const negation = condition.present ? "" : "NOT ";
   return { sql: `seq ${negation}IN (SELECT seq FROM record_tags WHERE ${sql})`, bindings };
 }
 
 function composeCondition(condition: Condition): SqlCondition {
-  if (condition.kind === "tag") return composeTagCondition(condition);
-  if (condition.kind === "type") return { sql: "type = ?", bindings: [condition.type] };
-  if (condition.kind === "proxied") {
-    return { sql: "proxied = ?", bindings: [condition.proxied ? 1 : 0] };
+  switch (condition.kind) {
+    case "tag":
+      return composeTagCondition(condition);
+    case "type":
+      return when("type = ?", condition.type);
+    case "proxied":
+      return when("proxied = ?", condition.proxied ? 1 : 0);
+    case "comment":
+      return when(`comment_folded IS ${condition.present ? "NOT NULL" : "NULL"}`);
+    case "text": {
+      const tests = textColumns[condition.field].map((column) =>
+        composeTextTest(column, condition.test),
+      );
+      return combine(tests, "any");
+    }
   }
-  if (condition.kind === "comment") {
-    return { sql: `comment_folded IS ${condition.present ? "NOT NULL" : "NULL"}`, bindings: [] };
-  }
-  const { field, test } = condition;
-  if (field !== "content")
-    return composeTextTest(field === "name" ? "name" : "comment_folded", test);
-  return combine(
-    [composeTextTest("content_folded", test), composeTextTest("content_plain", test)],
-    "any",
-  );
 }
 
+const textColumns = {
+  name: ["name"],
+  comment: ["comment_folded"],
+  content: ["content_folded", "content_plain"],
+};
+
 function composeSearch(text: string): SqlCondition {
-  const columns = ["name", "content_folded", "content_plain", "comment_folded"];
-  const tests = columns.map((column) =>
-    composeTextTest(column, { operator: "contains", value: text }),
-  );
-  const tags = {
-    sql: "seq IN (SELECT seq FROM record_tags WHERE instr(name || ':' || value, ?) > 0)",
-    bindings: [text],
-  };
-  return combine([...tests, tags], "any");
+  const tests = Object.values(textColumns)
+    .flat()
+    .map((column) => textTests.contains(column, text));
+  const tags = "seq IN (SELECT seq FROM record_tags WHERE instr(name || ':' || value, ?) > 0)";
+  return combine([...tests, when(tags, text)], "any");
 }
 
 /** The WHERE condition of a query; `null` when the query selects every record. */
@@ -185,20 +186,17 @@ const textOperators = {
 } as const;
 
 function composeNameTest({ operator, value }: NonNullable<ZoneQuery["name"]>): SqlCondition {
-  if (operator === "not_equal") return { sql: "name <> ?", bindings: [value] };
+  if (operator === "not_equal") return when("name <> ?", value);
   return composeTextTest("name", { operator: textOperators[operator], value });
 }
 
 function isOneOf(column: string, values: readonly string[]): SqlCondition {
-  return { sql: `${column} IN (${values.map(() => "?").join(", ")})`, bindings: values };
+  return when(`${column} IN (${values.map(() => "?").join(", ")})`, ...values);
 }
 
 export function composeZoneWhere(query: ZoneQuery): SqlCondition | null {
   const { name, types, only } = query;
-  const filters = query.others.map((holds): SqlCondition => ({
-    sql: holds ? "1" : "0",
-    bindings: [],
-  }));
+  const filters = query.others.map((holds) => when(holds ? "1" : "0"));
   if (name !== null) filters.push(composeNameTest(name));
   if (types.length > 0) filters.push(isOneOf("type", types));
   const all = filters.length > 0 ? [combine(filters, query.match)] : [];
