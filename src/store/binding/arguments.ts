@@ -123,11 +123,6 @@ export function dateField(
 const dateMillisecondsMax = 2 ** 63 / 1e6;
 
 /**
- * How a method of the binding is invoked, apart from its arguments: the check of `this`, and the way
- * it reports a bad argument.
- */
-
-/**
  * Throws the platform's error for a method that is called without its object. The platform throws
  * this error, and never rejects with it.
  */

@@ -95,7 +95,7 @@ function numberField(value: unknown): number | undefined {
   return value === undefined || value === null ? undefined : toNumber(value);
 }
 
-export function checksumOption(options: Options): ExpectedChecksum<HashAlgorithm> | undefined {
+function checksumOption(options: Options): ExpectedChecksum<HashAlgorithm> | undefined {
   let expected: ExpectedChecksum<HashAlgorithm> | undefined;
   for (const algorithm of Object.keys(hashAlgorithms) as HashAlgorithm[]) {
     const value = options[algorithm];
@@ -103,19 +103,19 @@ export function checksumOption(options: Options): ExpectedChecksum<HashAlgorithm
     if (expected !== undefined) {
       throw new TypeError("You cannot specify multiple hashing algorithms.");
     }
-    expected = parseChecksum(
-      algorithm,
-      typeof value === "string" ? value : bytesOf(value, algorithm),
-    );
+    const hash = typeof value === "string" ? value : viewOf(value);
+    if (hash === null) throw fieldError("PutOptions", algorithm, "BufferSource or string");
+    expected = parseChecksum(algorithm, hash);
   }
   return expected;
 }
 
-function bytesOf(value: unknown, field: HashAlgorithm): Uint8Array {
+/** The bytes of a buffer or a view, or `null`. */
+function viewOf(value: unknown): Uint8Array | null {
   if (value instanceof ArrayBuffer) {
     return value.detached ? new Uint8Array() : new Uint8Array(value);
   }
-  if (!ArrayBuffer.isView(value)) throw fieldError("PutOptions", field, "BufferSource or string");
+  if (!ArrayBuffer.isView(value)) return null;
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
@@ -168,12 +168,19 @@ export function customerKeyOption({ ssecKey: key }: Options): KeyHolder {
 const noKey: KeyHolder = {};
 
 function keyBytes(key: unknown): Uint8Array {
-  if (key instanceof ArrayBuffer) return new Uint8Array(key);
-  if (ArrayBuffer.isView(key)) return new Uint8Array(key.buffer, key.byteOffset, key.byteLength);
+  const bytes = viewOf(key);
+  if (bytes !== null) return bytes;
   const text = toText(key);
   if (!/^[0-9a-f]+$/.test(text)) throw new Error("SSE-C Key has invalid format");
   // An odd digit makes the key too short or too long.
   return decodeHex(text) ?? new Uint8Array();
+}
+
+/** The options of put. */
+export function putOptions(options: Options, settings: Pick<BucketSettings, "storageClass">) {
+  const onlyIf = conditionalOption(options, "PutOptions");
+  const checksum = checksumOption(options);
+  return { onlyIf, checksum, ...descriptionOptions(options, "PutOptions", settings) };
 }
 
 export function descriptionOptions(

@@ -32,11 +32,11 @@ import {
   isObject,
 } from "./arguments.ts";
 import {
-  checksumOption,
   conditionalOption,
   customerKeyOption,
   descriptionOptions,
   httpMetadataOption,
+  putOptions,
   rangeOption,
   toValue,
   valueTypes,
@@ -109,17 +109,12 @@ export class StoreBucket implements types.StoreBucket {
       const name = toText(key);
       try {
         // The platform checks the options before the value.
-        const fields = toOptions(options, method, 3, "PutOptions");
-        const onlyIf = conditionalOption(fields, "PutOptions");
-        const checksum = checksumOption(fields);
-        const description = descriptionOptions(fields, "PutOptions", this.#settings);
-        return this.#store({
-          key: name,
-          value: toValue(value ?? "", method, this.#settings),
-          onlyIf,
-          checksum,
-          ...description,
-        });
+        const described =
+          options === undefined
+            ? { http: {}, custom: {}, storageClass: this.#settings.storageClass }
+            : putOptions(toOptions(options, method, 3, "PutOptions"), this.#settings);
+        const stored = toValue(value ?? "", method, this.#settings);
+        return this.#store({ key: name, value: stored, ...described });
       } catch (error) {
         // Otherwise the writer of the stream would wait forever.
         if (value instanceof ReadableStream && !value.locked) value.cancel(error).catch(() => {});

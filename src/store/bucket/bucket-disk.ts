@@ -120,12 +120,7 @@ export class BucketDisk {
     return problem === null ? execute() : operations.map((operation) => refuse(operation, problem));
   }
 
-  /**
-   * Executes the operations that the disk allows, and refuses the others.
-   *
-   * @param isKnown the batch is a repetition, and gets the outcomes of its first execution
-   * @param execute executes the batch
-   */
+  /** @param isKnown the batch is a repetition, and gets the outcomes of its first execution */
   async executeAdmitted(
     operations: readonly Operation[],
     isKnown: boolean,

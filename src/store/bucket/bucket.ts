@@ -161,10 +161,7 @@ export class Bucket {
     }
   }
 
-  /**
-   * One step of the expiry of uploads (`uploads.ts`). Returns the files that may be
-   * removed.
-   */
+  /** One step. Returns the files that may be removed. */
   expireUploads(): string[] {
     try {
       this.#platform.storage.transactionSync(() => this.uploads.expire());

@@ -1,5 +1,5 @@
 /** The content of objects and parts: rows for small values, names of files for large ones. */
-import { contentSize, isOfRun, type Segment, type SegmentSlice } from "../core/content.ts";
+import { isOfRun, type Segment, type SegmentSlice } from "../core/content.ts";
 import { md5 as md5Of } from "../core/hash.ts";
 import { StoreError } from "../core/errors.ts";
 import type { Content, ContentSlice } from "../core/operations.ts";
@@ -35,10 +35,11 @@ export class ContentTable {
 
   add(content: Content): Segment {
     const md5 = content.checksums.md5 as string;
-    const size = contentSize(content);
-    if ("bytes" in content) return { size, place: this.addBody(content.bytes), md5 };
+    if ("bytes" in content) {
+      return { size: content.bytes.length, place: this.addBody(content.bytes), md5 };
+    }
     this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", content.blob);
-    return { size, place: content.blob, md5 };
+    return { size: content.size, place: content.blob, md5 };
   }
 
   /** Deletes content. Returns the files to remove. */

@@ -56,11 +56,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     storeTestSession.open(layer, snapshot);
   }
 
-  /**
-   * Closes a layer and the layers above it, and undoes their writes.
-   *
-   * @param next a layer to open afterwards
-   */
+  /** Closes a layer and the layers above it, undoes their writes, and opens the layer `next`. */
   async closeLayer(layer: number, next?: number): Promise<void> {
     const buckets = storeTestSession.close(layer);
     await Promise.all(buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)));

@@ -61,11 +61,7 @@ export function parseBucketFault(text: string): BucketFaultInput {
   return { target, effect };
 }
 
-/**
- * The fault in the form that travels to the runtime.
- *
- * @param text as the user has written it: reports name the fault by this text
- */
+/** @param text as the user has written it: reports name the fault by this text */
 export function toStoreFault({ target, effect }: BucketFaultInput, text: string): StoreFault {
   return { ...makeStoreFault(target, effect), text };
 }

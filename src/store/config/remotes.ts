@@ -132,20 +132,10 @@ export function remotePlace(
 
 const noCredentials: RemoteCredentials = { accessKeyId: "", secretAccessKey: "" };
 
-/**
- * Finds the remote that a bucket names.
- *
- * @param path of the name, for mistakes
- * @returns `undefined` after a mistake
- */
+/** Finds the remote that a bucket names at `path`. Returns `undefined` after a mistake. */
 export type FindRemote = (name: string, path: Path) => ProjectRemote | undefined;
 
-/**
- * The remotes of a project, from which buckets take theirs.
- *
- * @param given the value of `remotes`
- * @param secrets `.dev.vars` and the environment
- */
+/** @param secrets `.dev.vars` and the environment */
 export function readRemotes(
   given: unknown,
   secrets: Secrets,

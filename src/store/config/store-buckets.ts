@@ -133,10 +133,8 @@ const optionsTable = tableSchema(
 );
 
 /**
- * @param given the value of `store_buckets`
  * @param deployed the bindings that are also in `r2_buckets`: a script sees the listings of the
  *   deployed service unless the bucket says otherwise
- * @param findRemote finds the S3 services that buckets can name
  * @returns the buckets; an empty list after a mistake
  */
 export function readBuckets(

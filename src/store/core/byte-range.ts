@@ -16,12 +16,7 @@ export interface ByteRange {
   readonly length: number;
 }
 
-/**
- * Checks the numbers of a range before the bucket reads anything.
- *
- * @throws RangeError for a negative or fractional number
- * @throws TypeError for a suffix beside an offset or a length
- */
+/** @throws RangeError for a number, TypeError for a suffix beside an offset or a length */
 export function validateRange(range: {
   offset?: number | undefined;
   length?: number | undefined;

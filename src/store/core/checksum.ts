@@ -50,11 +50,7 @@ export interface ExpectedChecksum<Algorithm extends ChecksumAlgorithm = Checksum
   readonly hex: string;
 }
 
-/**
- * The hash that a caller gave, in lower-case hexadecimal.
- *
- * @throws TypeError when `value` cannot be a hash of this algorithm
- */
+/** @throws TypeError when `value` cannot be a hash of this algorithm */
 export function parseChecksum<Algorithm extends ChecksumAlgorithm>(
   algorithm: Algorithm,
   value: Uint8Array | string,
@@ -123,17 +119,12 @@ const checksumTypes: Record<S3ChecksumAlgorithm, readonly [ChecksumType, Checksu
 
 export const s3ChecksumAlgorithms: readonly string[] = Object.keys(checksumTypes);
 
-/** A part, as far as the checksum of the object depends on it. */
 interface SummedPart {
   readonly size: number;
   readonly checksums: Checksums;
 }
 
-/**
- * The checksum of a new upload, with the default of the type.
- *
- * @throws StoreError 200002 for a type that the algorithm does not have
- */
+/** @throws StoreError 200002 for a type that the algorithm does not have */
 export function resolveUploadChecksum({
   checksumAlgorithm: algorithm,
   checksumType: type,
@@ -210,19 +201,14 @@ function checksumOfParts(
   });
   if (pieces.length < parts.length) return null;
   if (type === "full object") return combineCrcs(algorithm as CrcAlgorithm, pieces);
-  const digests = decodeHex(pieces.map(({ hex }) => hex).join(""));
-  return digests === null ? null : `${digestOf(algorithm, digests)}-${parts.length}`;
+  const joined = decodeHex(pieces.map(({ hex }) => hex).join(""));
+  return joined === null ? null : `${digests[algorithm](joined)}-${parts.length}`;
 }
 
-function digestOf(algorithm: S3ChecksumAlgorithm, bytes: Uint8Array): string {
-  switch (algorithm) {
-    case "sha1":
-      return sha1(bytes);
-    case "sha256":
-      return sha256(bytes);
-    case "crc32":
-    case "crc32c":
-    case "crc64nvme":
-      return crcOf(algorithm, bytes);
-  }
-}
+const digests: Record<S3ChecksumAlgorithm, (bytes: Uint8Array) => string> = {
+  sha1,
+  sha256,
+  crc32: (bytes) => crcOf("crc32", bytes),
+  crc32c: (bytes) => crcOf("crc32c", bytes),
+  crc64nvme: (bytes) => crcOf("crc64nvme", bytes),
+};

@@ -148,10 +148,6 @@ export class BlobDamagedError extends Error {
   }
 }
 
-export function contentSize(content: Content): number {
-  return "blob" in content ? content.size : content.bytes.length;
-}
-
 /**
  * Checks content before anything is written.
  *
@@ -165,7 +161,7 @@ export function checkContent(
   expected?: ExpectedChecksum,
   bytesMax: number = inlineBytesMax,
 ): number {
-  const size = contentSize(content);
+  const size = "bytes" in content ? content.bytes.length : content.size;
   if ("bytes" in content && size > bytesMax) {
     throw new Error(`Cannot store ${size} bytes in the database: write a blob first`);
   }

@@ -192,11 +192,7 @@ export function injectFault(
   return null;
 }
 
-/**
- * The report of a failed test; empty if the test has no faults.
- *
- * @param injected a line for each injected fault
- */
+/** The report of a failed test, from a line for each injected fault; empty without faults. */
 export function describeFaults(
   injected: readonly string[],
   unused: readonly UnusedFault[],

@@ -20,7 +20,6 @@ import type {
   StorageClass,
   Operation,
   Outcome,
-  Request,
 } from "./operations.ts";
 
 type Fields = [
@@ -157,36 +156,24 @@ export type ShortAnswer =
 export function shortCall(operation: Operation): ShortCall | null {
   const { method } = operation;
   if (method === "head") return [method, operation.key];
-  if (method === "put") return shortPut(operation);
-  return method === "get" && isPlainGet(operation) ? [method, operation.key] : null;
-}
-
-function isPlainGet({ range, onlyIf, partNumber, verify }: Request<"get">): boolean {
-  return (range ?? onlyIf ?? partNumber ?? verify) === undefined;
-}
-
-function shortPut(operation: Request<"put">): ShortCall | null {
-  const { method, key, content, http, custom, layer: _, ...others } = operation;
+  if (method === "get") {
+    const { key, range, onlyIf, partNumber, verify } = operation;
+    return (range ?? onlyIf ?? partNumber ?? verify) === undefined ? [method, key] : null;
+  }
+  if (method !== "put" || !("bytes" in operation.content)) return null;
+  const { method: _, layer: __, key, content, http, custom, ...others } = operation;
   const { md5, ...checksums } = content.checksums;
-  if (!("bytes" in content) || md5 === undefined) return null;
+  if (md5 === undefined) return null;
   const rest = JSON.stringify({ http, custom, checksums, ...others });
   return [method, key, content.bytes, md5, rest === plainText ? undefined : rest];
 }
 
-export function operationOf(call: ShortCall): Operation {
-  const [method, key] = call;
-  return method === "put" ? putOf(call) : { method, key };
-}
-
-function putOf([, key, bytes, md5, rest]: ShortCall): Request<"put"> {
+export function operationOf([method, key, bytes, md5, rest]: ShortCall): Operation {
+  if (method !== "put") return { method, key };
   const { checksums, ...description } =
     rest === undefined ? plainRest : (JSON.parse(rest) as typeof plainRest);
-  return {
-    method: "put",
-    key,
-    content: { bytes: bytes as Uint8Array, checksums: { md5, ...checksums } },
-    ...description,
-  };
+  const content = { bytes: bytes as Uint8Array, checksums: { md5, ...checksums } };
+  return { method, key, content, ...description };
 }
 
 const plainRest = { http: {}, custom: {}, checksums: {}, storageClass: "Standard" } as const;

@@ -285,11 +285,7 @@ export function bytesCarried(operation: Operation): number {
   return isListing ? operation.limit * entryBytes : recordBytes;
 }
 
-/**
- * The outcome of an operation that the store cannot execute, for a reason that is not a rule.
- *
- * @param problem what happened, why, and what to do
- */
+/** The outcome of an operation that the store cannot execute, for a reason that is not a rule. */
 export function refusedOutcome({ text, lacksSpace }: DiskProblem): Outcome {
   return { ok: false, code: 10001, text, ...(lacksSpace && { lacksSpace }) };
 }
