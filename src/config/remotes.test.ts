@@ -144,77 +144,60 @@ describe("[remotes.NAME]", () => {
 
   it.each([
     [
-      "an unknown name",
       `${bucket}[remotes.clutser]\n${endpoint}`,
       '4:1: store_buckets[0].remote names the remote "cluster", which does not exist; did you mean "clutser"?',
     ],
     [
-      "a name that is like no other",
       `${bucket}[remotes.garage]\n${endpoint}`,
       '4:1: store_buckets[0].remote names the remote "cluster", which does not exist; known are garage.',
     ],
     [
-      "no remotes",
       bucket,
       '4:1: store_buckets[0].remote names the remote "cluster", and the file has no remotes. Add [remotes.cluster] with an endpoint.',
     ],
     [
-      "a remote that is no name",
       bucket.replace('"cluster"', "true"),
       '4:1: store_buckets[0].remote must be the NAME of a table [remotes.NAME], as in "cluster".',
     ],
     [
-      "no endpoint",
       `${bucket}[remotes.cluster]\n${keys}`,
       '5:1: remotes.cluster.endpoint is missing. Add it, as in "https://s3.example.net".',
     ],
     [
-      "an endpoint that is no URL",
       `${bucket}[remotes.cluster]\nendpoint = "s3.example.net"\n${keys}`,
       '6:1: remotes.cluster.endpoint "s3.example.net" is not a URL of http or https. Write it as in "https://s3.example.net".',
     ],
     [
-      "an endpoint with a path",
       `${bucket}[remotes.cluster]\nendpoint = "https://s3.example.net/photos"\n${keys}`,
       '6:1: remotes.cluster.endpoint must be an origin without a path, as in "https://s3.example.net". The bucket is bucket_name of [[store_buckets]].',
     ],
     [
-      "no keys",
       `${bucket}${bucket.replace("PHOTOS", "MORE")}[remotes.cluster]\n${endpoint}`,
       "9:1: remotes.cluster has no access_key_id and no secret_access_key. Set LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID and LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY in .dev.vars or in the environment.",
     ],
     [
-      "no secret",
       `${bucket}[remotes.cluster]\n${endpoint}access_key_id = "id"\n`,
       "5:1: remotes.cluster has no secret_access_key. Set LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY in .dev.vars or in the environment.",
     ],
     [
-      "an unknown gap",
       `${bucket}[remotes.cluster]\n${endpoint}${keys}accept = ["conditional-get"]\n`,
       '9:11: remotes.cluster.accept[0] must be "conditional-put", "conditional-complete" or "conditional-delete", not "conditional-get".',
     ],
     [
-      "a misspelt key",
       `${bucket}[remotes.cluster]\n${endpoint}${keys}regoin = "eu-1"\n`,
       '9:1: remotes.cluster.regoin is not a key; did you mean "region"?',
     ],
+    [`[remote.cluster]\n${endpoint}`, '1:1: remote is not a key; did you mean "remotes"?'],
     [
-      "a misspelt table",
-      `[remote.cluster]\n${endpoint}`,
-      '1:1: remote is not a key; did you mean "remotes"?',
-    ],
-    [
-      "a name that no variable can have",
       `[remotes."a b"]\n${endpoint}`,
       '1:1: remotes.a b "a b" is not the name of a remote. Use letters, digits, "-" and "_".',
     ],
-    ["remotes that are no table", "remotes = 1\n", "1:1: remotes must be a table, not a number."],
+    ["remotes = 1\n", "1:1: remotes must be a table, not a number."],
     [
-      "verified reads",
       `${bucket}verify_reads = true\n[remotes.cluster]\n${endpoint}${keys}`,
       "5:1: store_buckets[0].verify_reads is for buckets in the state folder: the content of a remote bucket is verified by its service. Remove the key.",
     ],
-  ])("reports %s", (_, text, message) => {
+  ])("reports a mistake in %j", (text, message) => {
     expect(mistakesOf(text)).toEqual([message]);
   });
 

@@ -25,32 +25,29 @@ export const zones: LeafCommand = {
       throw new UsageError("--create and --delete exclude each other: use one of them.");
     }
     await withDns(invocation, async ({ api }) => {
-      if (created !== undefined) await createZone(invocation, api, created);
-      else if (deleted !== undefined) await deleteZone(invocation, api, deleted);
+      if (created !== undefined) {
+        const zone = await api.createZone(created);
+        const servers = zone.name_servers.join(", ");
+        print(invocation, zone, `Made ${zone.name} (${zone.id}) with the name servers ${servers}.`);
+      } else if (deleted !== undefined) await deleteZone(invocation, api, deleted);
       else await listZones(invocation, api);
     });
   },
 };
 
 async function listZones(invocation: Invocation, api: ApiClient): Promise<void> {
-  const found = await api.zones();
-  const counts = await Promise.all(found.map(({ id }) => api.recordCount(id)));
-  print(
-    invocation,
-    found.map((zone, index) => ({ ...zone, record_count: counts[index] })),
-    formatTable(
-      found.map(({ name, id }, index) => [name, counted(counts[index] as number, "record"), id]),
-    ),
+  const zonesFound = await Promise.all(
+    (await api.zones()).map(async (zone) => ({
+      ...zone,
+      record_count: await api.recordCount(zone.id),
+    })),
   );
-}
-
-async function createZone(invocation: Invocation, api: ApiClient, name: string): Promise<void> {
-  const zone = await api.createZone(name);
-  print(
-    invocation,
-    zone,
-    `Made ${zone.name} (${zone.id}) with the name servers ${zone.name_servers.join(", ")}.`,
-  );
+  const rows = zonesFound.map(({ name, record_count: count, id }) => [
+    name,
+    counted(count, "record"),
+    id,
+  ]);
+  print(invocation, zonesFound, formatTable(rows));
 }
 
 async function deleteZone(invocation: Invocation, api: ApiClient, name: string): Promise<void> {

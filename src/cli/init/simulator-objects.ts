@@ -12,19 +12,8 @@ import { ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
 import { persistPath, pluginFolder, stateFolder } from "../../state/folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 
-export interface SimulatorBucket {
-  readonly state: string;
-  readonly bucketName: string;
-}
-
-export interface CopyResult {
-  readonly copied: number;
-  /** Objects that the store had already. */
-  readonly kept: number;
-}
-
 /** The buckets of these projects that have objects in the simulator. */
-export function simulatorBuckets(configurations: readonly ProjectConfig[]): SimulatorBucket[] {
+export function simulatorBuckets(configurations: readonly ProjectConfig[]) {
   const buckets = configurations.flatMap(({ folder, buckets: served }) =>
     served.map(({ bucketName, previewBucketName }) => ({
       state: stateFolder(folder),
@@ -42,7 +31,10 @@ export function simulatorBuckets(configurations: readonly ProjectConfig[]): Simu
   });
 }
 
-export async function copyObjects({ state, bucketName }: SimulatorBucket): Promise<CopyResult> {
+export async function copyObjects({
+  state,
+  bucketName,
+}: ReturnType<typeof simulatorBuckets>[number]): Promise<{ copied: number; kept: number }> {
   const module = loadMiniflare();
   const miniflare = new module.Miniflare({
     resourcePersistencePath: persistPath(state),
@@ -78,7 +70,7 @@ export async function copyObjects({ state, bucketName }: SimulatorBucket): Promi
         body: JSON.stringify({ cursor }),
       });
       if (!response.ok) throw new Error(await response.text());
-      const page = (await response.json()) as CopyResult & { cursor?: string };
+      const page = (await response.json()) as { copied: number; kept: number; cursor?: string };
       copied += page.copied;
       kept += page.kept;
       cursor = page.cursor;

@@ -124,17 +124,15 @@ export const get = storeCommand({
 async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
   const partial = join(dirname(path), `.ledge-partial-${randomBytes(8).toString("hex")}`);
   const progress = new Progress(basename(path), fetched.object.size);
-  try {
-    await withTemporaryPath(partial, async () => {
-      await writeContent(partial, fetched, (count) => progress.moveTo(count));
-      await rename(partial, path);
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    throw new UserError(`Cannot write ${path}: ${(error as Error).message}`);
-  } finally {
-    progress.end();
-  }
+  await withTemporaryPath(partial, async () => {
+    await writeContent(partial, fetched, (count) => progress.moveTo(count));
+    await rename(partial, path);
+  })
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error.code === undefined) throw error;
+      throw new UserError(`Cannot write ${path}: ${error.message}`);
+    })
+    .finally(() => progress.end());
 }
 
 /**
