@@ -12,7 +12,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import * as util from "node:util";
 import type * as Miniflare from "miniflare";
-import { codeCache } from "./runtime-patches.ts";
+import { loadWithBytecode } from "./runtime-patches.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { UserError } from "./user-error.ts";
 
@@ -70,7 +70,7 @@ export function loadMiniflare(): MiniflareModule {
   if (lastCaller !== undefined) return lastCaller;
   const file = resolveMiniflare();
   checkCopy(file);
-  codeCache.load(file);
+  loadWithBytecode(file);
   return require(file) as MiniflareModule;
 }
 

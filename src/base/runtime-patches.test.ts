@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { expect, it, onTestFinished, beforeEach, describe } from "vitest";
-import { watchCrashes, CodeCache } from "./runtime-patches.ts";
+import { loadWithBytecode, saveBytecode, watchCrashes } from "./runtime-patches.ts";
 import { loopbackArgument } from "./processes.ts";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -101,7 +101,7 @@ exports.load = () => import("./other.mjs");
 exports.self = module.exports === exports && this === exports;
 `;
 
-describe("CodeCache", () => {
+describe("loadWithBytecode()", () => {
   let folder: string;
   let path: string;
   let cacheFolder: string;
@@ -118,12 +118,11 @@ describe("CodeCache", () => {
 
   /** Loads the file as another process would. Returns its exports, and what a save writes. */
   function load() {
-    const cache = new CodeCache();
-    cache.load(path);
+    loadWithBytecode(path);
     const exported = require(path);
     delete require.cache[path];
     const before = readCache();
-    cache.save();
+    saveBytecode();
     return { exported, saved: before !== readCache() };
   }
 

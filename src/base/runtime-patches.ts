@@ -12,9 +12,9 @@
  * - **`child.spawn` of a runtime** (`keepRuntimeFilesPrivate()`): what workerd makes has the mode that
  *   its umask leaves, and neither Miniflare nor Node has an option for the umask of a child. If Node
  *   renames the method: other users can read databases, where they can enter their folder.
- * - **`process.emitWarning`** (`loadSqlite()`, `CodeCache`): Node warns of SQLite (Node 22) and of
+ * - **`process.emitWarning`** (`loadSqlite()`, `loadWithBytecode()`): Node warns of SQLite (Node 22) and of
  *   `import()` in a script. If Node warns in another way: the user sees a warning at the start.
- * - **The module cache of `require()`** (`CodeCache`): loads wrangler and Miniflare with the bytecode
+ * - **The module cache of `require()`** (`loadWithBytecode()`): loads wrangler and Miniflare with the bytecode
  *   of an earlier run, in 1.0 s of processor time instead of 1.8 s. If Node changes its wrapper of
  *   CommonJS files: wrangler does not load.
  *
@@ -281,17 +281,18 @@ const tail = "\n})";
 /** `import()` in the file resolves as in any file. */
 const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 
-interface NewBytecode {
+/** The files that were compiled, because there was no bytecode. */
+let compiled: {
   readonly script: Script;
   readonly path: string;
   readonly sourceChecksum: number;
-}
+}[] = [];
 
 /**
- * Loads large CommonJS files quickly, with the bytecode of an earlier run: wrangler is a file of twenty
- * megabytes, Miniflare one of five. Node fills its own cache (`module.enableCompileCache()`) before the
- * file runs, when V8 has compiled only the outermost functions. This cache is filled after the start,
- * and has every function that the start has used.
+ * Loads a large CommonJS file as `require()` does, with the bytecode of an earlier run: wrangler is a
+ * file of twenty megabytes, Miniflare one of five. Node fills its own cache (`enableCompileCache()`)
+ * before the file runs, when V8 has compiled only the outermost functions. This cache is filled after
+ * the start, and has every function that the start has used.
  *
  *     node_modules/.cache/ledge/wrangler-cli-v24.21.0-x64.bin     header, bytecode
  *
@@ -300,62 +301,54 @@ interface NewBytecode {
  * file is compiled as usual. The bytecode is in the `node_modules` that the source comes from, so that
  * it can be changed only by users who can change the source.
  */
-export class CodeCache {
-  /** The files that were compiled, because there was no bytecode. */
-  #compiled: NewBytecode[] = [];
-
-  /** Loads the CommonJS file at `path` as `require()` does. Later calls of `require()` find the module. */
-  load(path: string): void {
-    if (require.cache[path] !== undefined) return;
-    const bytecodePath = bytecodePathOf(path);
-    if (bytecodePath === null) return void require(path);
-    const module = new Module(path);
-    module.filename = path;
-    require.cache[path] = module;
-    try {
-      const run = this.#compile(path, bytecodePath);
-      run.call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
-      module.loaded = true;
-    } catch (error) {
-      delete require.cache[path];
-      throw error;
-    }
-  }
-
-  /** Blocks the process for some tenths of a second, once for a version of a file that had no bytecode. */
-  save(): void {
-    for (const { script, path, sourceChecksum } of this.#compiled) {
-      const bytecode = script.createCachedData();
-      const header = Buffer.alloc(headerBytes);
-      header.writeUInt32LE(sourceChecksum, 0);
-      header.writeUInt32LE(crc32(bytecode), 4);
-      writeCache(path, Buffer.concat([header, bytecode]));
-    }
-    this.#compiled = [];
-  }
-
-  #compile(path: string, bytecodePath: string): (...values: unknown[]) => void {
-    const source = readFileSync(path);
-    // ASCII is decoded several times as fast by this name.
-    const text = source.toString(isAscii(source) ? "latin1" : "utf8");
-    const sourceChecksum = crc32(source);
-    const cachedData = readBytecode(bytecodePath, sourceChecksum);
-    takeImportWarning();
-    const script = new Script(head + text + tail, {
-      filename: path,
-      // Positions in the first line are those of the file.
-      columnOffset: -head.length,
-      importModuleDynamically,
-      ...(cachedData !== null && { cachedData }),
-    });
-    if (cachedData === null || script.cachedDataRejected === true) {
-      this.#compiled.push({ script, path: bytecodePath, sourceChecksum });
-    }
-    return script.runInThisContext() as (...values: unknown[]) => void;
+export function loadWithBytecode(path: string): void {
+  if (require.cache[path] !== undefined) return;
+  const bytecodePath = bytecodePathOf(path);
+  if (bytecodePath === null) return void require(path);
+  const module = new Module(path);
+  module.filename = path;
+  require.cache[path] = module;
+  try {
+    const run = compile(path, bytecodePath);
+    run.call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
+    module.loaded = true;
+  } catch (error) {
+    delete require.cache[path];
+    throw error;
   }
 }
 
-export const codeCache = new CodeCache();
+/** Blocks the process for some tenths of a second, once for a version of a file that had no bytecode. */
+export function saveBytecode(): void {
+  for (const { script, path, sourceChecksum } of compiled) {
+    const bytecode = script.createCachedData();
+    const header = Buffer.alloc(headerBytes);
+    header.writeUInt32LE(sourceChecksum, 0);
+    header.writeUInt32LE(crc32(bytecode), 4);
+    writeCache(path, Buffer.concat([header, bytecode]));
+  }
+  compiled = [];
+}
+
+function compile(path: string, bytecodePath: string): (...values: unknown[]) => void {
+  const source = readFileSync(path);
+  // ASCII is decoded several times as fast by this name.
+  const text = source.toString(isAscii(source) ? "latin1" : "utf8");
+  const sourceChecksum = crc32(source);
+  const cachedData = readBytecode(bytecodePath, sourceChecksum);
+  takeImportWarning();
+  const script = new Script(head + text + tail, {
+    filename: path,
+    // Positions in the first line are those of the file.
+    columnOffset: -head.length,
+    importModuleDynamically,
+    ...(cachedData !== null && { cachedData }),
+  });
+  if (cachedData === null || script.cachedDataRejected === true) {
+    compiled.push({ script, path: bytecodePath, sourceChecksum });
+  }
+  return script.runInThisContext() as (...values: unknown[]) => void;
+}
 
 /** `null` for a file outside of `node_modules`. */
 function bytecodePathOf(path: string): string | null {

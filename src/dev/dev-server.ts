@@ -9,7 +9,7 @@ import { basename, resolve } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { findFreePort } from "../base/ports.ts";
-import { codeCache } from "../base/runtime-patches.ts";
+import { saveBytecode } from "../base/runtime-patches.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
@@ -390,7 +390,7 @@ export class DevServer implements RunningDev {
     this.#readyMessage = () => "Reloaded.";
     this.#log(await message());
     this.#ready.resolve();
-    setTimeout(() => codeCache.save(), codeSaveMilliseconds).unref();
+    setTimeout(saveBytecode, codeSaveMilliseconds).unref();
   }
 
   #onFailure(problem: string | null): void {

@@ -61,10 +61,9 @@ export function algorithmsOf(checksums: Checksums): S3ChecksumAlgorithm[] {
 
 export function checksumHeaders(checksums: Checksums): Record<string, string> {
   const type = checksumTypeOf(checksums);
-  return {
-    ...shownChecksums(checksums, (algorithm) => checksumPrefix + algorithm),
-    ...(type !== undefined && { "x-amz-checksum-type": type }),
-  };
+  if (type === undefined) return {};
+  const shown = shownChecksums(checksums, (algorithm) => checksumPrefix + algorithm);
+  return { ...shown, "x-amz-checksum-type": type };
 }
 
 export function checksumElements(checksums: Checksums): Record<string, string> {

@@ -41,13 +41,12 @@ export function canonicalRequest(
   { method, path, query, headers }: SignedRequest,
   { signedHeaders, payload, isPresigned }: SignedParts,
 ): string {
-  const parameters = parseQuery(query);
+  const isSigned = ([name]: readonly [string, string]): boolean =>
+    !isPresigned || name !== "X-Amz-Signature";
   return [
     method,
     canonicalPath(path),
-    canonicalQuery(
-      isPresigned ? parameters.filter(([name]) => name !== "X-Amz-Signature") : parameters,
-    ),
+    query === "" ? "" : canonicalQuery(parseQuery(query).filter(isSigned)),
     ...signedHeaders.map((name) => `${name}:${(headers.get(name) ?? "").replace(/ +/g, " ")}`),
     "",
     signedHeaders.join(";"),

@@ -66,6 +66,7 @@ export function bucketOfHost(host: string, hosts: readonly string[]): string | n
 /** @throws URIError */
 export function parseParameters(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
+  if (query === "") return parameters;
   for (const [name, value] of parseQuery(query)) {
     if (!parameters.has(name)) parameters.set(name, value);
   }

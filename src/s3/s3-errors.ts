@@ -27,7 +27,6 @@ const errors = {
   ],
   InvalidMaxKeys: [400, "MaxKeys params must be positive integer <= 1000."],
   InvalidPart: [400, "One or more of the specified parts could not be found."],
-  InvalidRange: [416, "The requested range is not satisfiable"],
   InvalidRegionName: [400, "The region name is not valid."],
   InvalidRequest: [400, "Invalid Request"],
   InvalidStorageClass: [400, "The storage class specified is not valid."],
