@@ -7,7 +7,7 @@
  * deleted meanwhile. Files beyond the limit of the process are opened when the reader reaches them. If such a
  * file was removed meanwhile, the read fails: a reader never gets bytes of two versions.
  */
-import { closeSync, fstatSync, openSync, read, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, read, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { BlobDamagedError } from "../core/content.ts";
@@ -22,8 +22,8 @@ const readBytes = 1024 * 1024;
 const pieceBytes = 512 * 1024;
 /** Of all readers in this process. */
 const readMemory = new ReusedMemory(readBytes, 8);
-/** Half of what many systems allow a process: the other half is for other files and connections. */
-const filesMax = 512;
+/** For other files and connections of the process. */
+const otherFiles = 512;
 /** After so many files, other work of the process has a turn. */
 const filesPerTurn = 64;
 /** Of all readers in this process. */
@@ -51,7 +51,7 @@ export class BlobFiles {
     try {
       for (const [index, slice] of this.#slices.entries()) {
         if (!("blob" in slice)) continue;
-        if (filesOpen >= filesMax) return;
+        if (filesOpen >= filesMax()) return;
         this.#opened.set(index, this.#open(slice));
         if (index % filesPerTurn === filesPerTurn - 1) await setImmediate();
       }
@@ -219,6 +219,23 @@ class TwoBuffers {
     for (const buffer of this.#taken) readMemory.giveBack(buffer);
   }
 }
+
+let knownMax: number | undefined;
+
+/**
+ * How many files readers may keep open. Node raises the limit of its process to what is allowed. Only Linux
+ * tells the limit; many systems allow 1024 files.
+ */
+function filesMax(): number {
+  if (knownMax === undefined) {
+    const limits = existsSync(limitsPath) ? readFileSync(limitsPath, "utf8") : "";
+    const allowed = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? 1024);
+    knownMax = Math.max(allowed - otherFiles, otherFiles);
+  }
+  return knownMax;
+}
+
+const limitsPath = "/proc/self/limits";
 
 /** The bytes of content that came with the answer; `null` when some of it is in files. */
 export function joinBytes(content: readonly ContentSlice[]): Uint8Array | null {
