@@ -168,7 +168,6 @@ export class DevServer implements RunningDev {
     return urlOf(this.#address);
   }
 
-  /** With a token that gives access; `null` without an explorer. */
   get explorerUrl(): string | null {
     return this.#explorer?.url ?? null;
   }

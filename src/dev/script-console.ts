@@ -16,7 +16,6 @@ interface BundleFiles {
   readonly sourceMapPath: string | undefined;
 }
 
-/** A position in a stack: file, line and column. */
 const framePattern = /(?:file:\/\/)?((?:[^\s():]|:(?!\d))+):(\d+):(\d+)/g;
 
 /** Frames of the code that wrangler adds to a script. The properties of an error begin after a brace. */
@@ -36,7 +35,6 @@ export class ScriptConsole {
     this.#level = level;
   }
 
-  /** Sets the bundle that later messages refer to. */
   useBundle(bundle: BundleFiles): void {
     this.#bundle = bundle;
     this.#map = null;

@@ -28,7 +28,6 @@ const outputMilliseconds = 1000;
 
 interface SupervisorOptions {
   readonly input: WorkerInput;
-  /** The path of the script. */
   readonly script: string;
   readonly console: ScriptConsole;
   /** The script answers: after the start, a change, or a restart. */
@@ -152,7 +151,6 @@ export class ScriptSupervisor {
     return change;
   }
 
-  /** Whether wrangler handles the event. */
   #accepts(environment: WranglerDevServer, event: WranglerEvent): boolean {
     if (environment !== this.#environment) return true;
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
@@ -169,25 +167,22 @@ export class ScriptSupervisor {
     if (event.type === "reloadComplete") {
       this.#hasStarted = true;
       // The proxy passes requests on after a message that wrangler sends after this event.
-      setImmediate(() => void this.#reportReady(environment));
+      setImmediate(() => {
+        void environment.proxyInformed().then(() => {
+          if (environment === this.#environment) this.#options.onReady();
+        });
+      });
     }
     if (event.type === "error" && !isRetried(event)) {
       if (event.source === "LocalRuntimeController") this.#hasFailed = true;
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
-      void this.#reportFailure(isPrinted ? null : problemOf(event, environment));
+      const problem = isPrinted ? null : problemOf(event, environment);
+      // What a runtime writes before its end can come later than the event of its end.
+      void within(outputMilliseconds, endedRuntimesOutput()).then(() =>
+        this.#options.onFailure(problem),
+      );
     }
-  }
-
-  /** What a runtime writes before its end can come later than the event of its end. */
-  async #reportFailure(problem: string | null): Promise<void> {
-    await within(outputMilliseconds, endedRuntimesOutput());
-    this.#options.onFailure(problem);
-  }
-
-  async #reportReady(environment: WranglerDevServer): Promise<void> {
-    await environment.proxyInformed();
-    if (environment === this.#environment) this.#options.onReady();
   }
 }
 

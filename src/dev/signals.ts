@@ -21,7 +21,6 @@ export function ownSignals(onSignal: (signal: NodeJS.Signals) => void): () => vo
   };
 }
 
-/** The interval of the checks that the shell still runs. */
 const shellMilliseconds = 250;
 
 /**

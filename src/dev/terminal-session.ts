@@ -10,7 +10,6 @@ import { ownSignals, watchShell } from "./signals.ts";
 /** The exit status of a process that SIGINT ended: 128 + 2. */
 const interruptedStatus = 130;
 
-/** Settles when the session has ended. */
 export async function runTerminalSession(
   options: StartDevOptions,
   { interactive }: { interactive: boolean },

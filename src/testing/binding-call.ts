@@ -64,7 +64,6 @@ export function isNone({ kind, method }: PlannedCall, result: unknown): boolean 
   }
 }
 
-/** The binding of a call. */
 type Binding = Pick<PlannedCall, "kind" | "binding">;
 
 export function planCall(

@@ -40,19 +40,16 @@ export interface BindingFaultTarget extends FaultTiming {
   when?: "before" | "after";
 }
 
-/** What a test gives beside the target. */
 export type BindingFaultOptions =
   | { readonly kind: "fail"; readonly code?: number; readonly text?: string }
   | { readonly kind: "slow"; readonly by: Duration }
   | { readonly kind: "drop" };
 
-/** What a fault does to a call. */
 export type BindingFaultEffect =
   | { readonly kind: "fail"; readonly message: string }
   | { readonly kind: "slow"; readonly milliseconds: number }
   | { readonly kind: "drop" };
 
-/** What a fault did to a call. */
 export interface InjectedBindingFault extends Pick<
   PlannedCall,
   "binding" | "method" | "key" | "sql"
@@ -166,7 +163,6 @@ function effectOn(call: PlannedCall, options: BindingFaultOptions): BindingFault
   }
 }
 
-/** For the report of a failed test. */
 export function describeBindingFault(fault: InjectedBindingFault): string {
   const call = describePlannedCall(fault);
   return `${call} ${describeEffect(fault.effect)} (call ${fault.nth} that the fault matches)`;
@@ -229,7 +225,6 @@ function kvVerb(method: string, keys: readonly string[]): string {
   return keys.length > 1 ? "GET_BULK" : "GET";
 }
 
-/** The usual errors of KV. */
 const statusTexts: Readonly<Record<number, string>> = {
   400: "Bad Request",
   413: "Payload Too Large",

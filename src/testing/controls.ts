@@ -17,6 +17,7 @@ export const controlBinding = "LEDGE_STORE_CONTROL";
 export const dnsBinding = "LEDGE_DNS";
 export const stateBinding = "LEDGE_STATE";
 
+/** A method that resolves to a text resolves to an error message, or to `null`. */
 interface StoreControlStub {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
@@ -24,7 +25,6 @@ interface StoreControlStub {
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
   /** @param next an isolation layer to open in the same call */
   closeLayer(layer: number, next?: number): Promise<void>;
-  /** Resolves to an error message, or to `null`. */
   armFault(fault: StoreFault): Promise<string | null>;
   disarmFaults(): Promise<void>;
   injectedFaults(): Promise<readonly InjectedFault[]>;
@@ -33,9 +33,7 @@ interface StoreControlStub {
   calls(): Promise<readonly Call[]>;
   /** The next calls of the other workers of the runtime: `store/bucket/test-session.ts` */
   nextCalls(): Promise<readonly Call[]>;
-  /** Resolves to an error message, or to `null`. */
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
-  /** Resolves to an error message, or to `null`. */
   seedFolder(bucketName: string, path: string): Promise<string | null>;
   contents(bucketName: string, prefix: string): Promise<FixtureObject[]>;
 }
@@ -77,7 +75,6 @@ export interface RunnerOptions {
   readonly reusesRuntime: boolean;
 }
 
-/** The key of the options among the values that vitest provides. */
 export const optionsKey = "ledge:options";
 
 declare module "vitest" {
@@ -86,7 +83,6 @@ declare module "vitest" {
   }
 }
 
-/** The part of a service binding that is used. */
 export interface StateService {
   fetch(
     url: string,

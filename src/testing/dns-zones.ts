@@ -1,4 +1,5 @@
 /** DNS in tests: zones and records through the record API, and answers as resolvers receive them. */
+import type { FaultTiming } from "../base/fault-schedule.ts";
 import type { Duration } from "../base/format.ts";
 import type { DnsControlStub } from "./controls.ts";
 import type { DnsQuery } from "./matchers.ts";
@@ -29,7 +30,6 @@ export interface BrokenSignature {
   name?: string;
 }
 
-/** An answer of DNS over HTTPS in its JSON form. */
 interface JsonAnswer {
   readonly Question: readonly [{ readonly type: number }];
   readonly Answer?: readonly { readonly type: number; readonly data: string }[];
@@ -114,7 +114,7 @@ export class DnsZones {
 }
 
 /** Which queries a fault hits: the queries that match every given field. */
-export interface DnsFaultTarget {
+export interface DnsFaultTarget extends FaultTiming {
   /** A name: `"www.example.org"`, or with `*` for any characters: `"*.example.org"` */
   name?: string;
   /** In place of `name`: this name and all names below it */
@@ -124,26 +124,11 @@ export interface DnsFaultTarget {
   transport?: "udp" | "tcp" | "https";
   /** The address that the client asks: one of `hosts` in `[dns]` */
   server?: string;
-  /** Only the nth matching query, counted from 1 */
-  nth?: number;
-  /** Only this many matching queries, from the first (or the nth) on */
-  times?: number;
-  /** The probability, from 0 to 1, with which the fault hits each matching query */
-  probability?: number;
-  /** The seed of the generator behind `probability`: 1 by default */
-  seed?: number;
 }
 
-/** Which NOTIFY messages are lost. */
-export type NotifyFaultTarget = Pick<
-  DnsFaultTarget,
-  "zone" | "nth" | "times" | "probability" | "seed"
-> & {
-  /** The address of the secondary */
-  server?: string;
-};
+/** The server is the address of the secondary. */
+export type NotifyFaultTarget = FaultTiming & Pick<DnsFaultTarget, "zone" | "server">;
 
-/** A fault in force. */
 export interface DnsFault extends DnsFaultTarget {
   readonly kind: string;
   readonly by?: Duration;
@@ -155,7 +140,9 @@ export interface DnsFault extends DnsFaultTarget {
 
 const faultsPath = "/ledge/query_faults";
 
-/** Faults of DNS queries, in the style of the faults of buckets. */
+type AddFault<Target = DnsFaultTarget> = (target?: Target) => Promise<void>;
+type AddDelay = (target: DnsFaultTarget & { by: Duration }) => Promise<void>;
+
 export class DnsFaults {
   readonly #dns: () => DnsControlStub;
   /** Whether this runtime has ever had a fault: a report need not ask otherwise. */
@@ -166,33 +153,28 @@ export class DnsFaults {
   }
 
   /** Queries get no response; over HTTPS, status 503. */
-  readonly drop = (target: DnsFaultTarget = {}): Promise<void> => this.#add("drop", target);
+  readonly drop: AddFault = (target) => this.#add("drop", target);
   /** Queries are answered later. */
-  readonly delay = (target: DnsFaultTarget & { by: Duration }): Promise<void> =>
-    this.#add("delay", target);
-  readonly servfail = (target: DnsFaultTarget = {}): Promise<void> => this.#add("servfail", target);
-  readonly refused = (target: DnsFaultTarget = {}): Promise<void> => this.#add("refused", target);
+  readonly delay: AddDelay = (target) => this.#add("delay", target);
+  readonly servfail: AddFault = (target) => this.#add("servfail", target);
+  readonly refused: AddFault = (target) => this.#add("refused", target);
   /** Responses over UDP have TC and no records. */
-  readonly truncate = (target: DnsFaultTarget = {}): Promise<void> => this.#add("truncate", target);
+  readonly truncate: AddFault = (target) => this.#add("truncate", target);
   /** Responses have another identifier than their queries. */
-  readonly wrongId = (target: DnsFaultTarget = {}): Promise<void> => this.#add("wrong_id", target);
+  readonly wrongId: AddFault = (target) => this.#add("wrong_id", target);
   /** A lame delegation: the server answers as if it had no such zone. */
-  readonly lame = (target: DnsFaultTarget = {}): Promise<void> => this.#add("lame", target);
+  readonly lame: AddFault = (target) => this.#add("lame", target);
   /** Answers do not follow the changes of the zones from now on. */
-  readonly stale = (target: DnsFaultTarget = {}): Promise<void> => this.#add("stale", target);
+  readonly stale: AddFault = (target) => this.#add("stale", target);
   /** Answers follow the changes of the zones later. */
-  readonly propagationDelay = (target: DnsFaultTarget & { by: Duration }): Promise<void> =>
-    this.#add("propagation_delay", target);
+  readonly propagationDelay: AddDelay = (target) => this.#add("propagation_delay", target);
   /** NOTIFY messages are not sent. */
-  readonly lostNotify = (target: NotifyFaultTarget = {}): Promise<void> =>
-    this.#add("lost_notify", target);
+  readonly lostNotify: AddFault<NotifyFaultTarget> = (target) => this.#add("lost_notify", target);
 
-  /** Removes all faults of queries. */
   async clear(): Promise<void> {
     await callDns(this.#dns(), "DELETE", faultsPath);
   }
 
-  /** The faults in force, with their counts. */
   async list(): Promise<readonly DnsFault[]> {
     return (await callDns(this.#dns(), "GET", faultsPath)) as readonly DnsFault[];
   }
@@ -210,13 +192,12 @@ export class DnsFaults {
     return ["Faults of DNS queries, with the numbers of queries:", ...lines].join("\n");
   }
 
-  async #add(kind: string, target: object): Promise<void> {
+  async #add(kind: string, target: object = {}): Promise<void> {
     this.#isUsed = true;
     await callDns(this.#dns(), "POST", faultsPath, { ...target, kind });
   }
 }
 
-/** An answer of the record API. */
 interface Envelope {
   readonly success: boolean;
   readonly errors: readonly { readonly code: number; readonly message: string }[];

@@ -15,9 +15,7 @@ export type AnyCall =
   | (Call & Absent<BindingCall, Call>)
   | (BindingCall & Absent<Call, BindingCall>);
 
-/** Further conditions on a call. */
 export interface CallDetails {
-  /** The name of a bucket */
   bucket?: string;
   /** The name in `env` of another binding */
   binding?: string;
@@ -46,7 +44,6 @@ export interface DnsQuery {
   readonly time: string;
 }
 
-/** Further conditions on a query. */
 export interface QueryDetails extends Partial<Omit<DnsQuery, "name" | "time">> {
   /** The exact number of matching queries; without it, one or more */
   times?: number;
@@ -77,7 +74,6 @@ type AnyMethod = CallMethod | (string & {});
 
 type CallConditions = [key?: TextPattern, details?: CallDetails];
 
-/** For `expect.extend()`. */
 export const callMatchers = {
   toHavePut: methodMatcher("toHavePut", "put"),
   toHaveGot: methodMatcher("toHaveGot", "get"),
@@ -90,7 +86,6 @@ export const callMatchers = {
   toHaveRunSql: callMatcher("toHaveRunSql", "SQL", (call) => call.statements ?? null),
 };
 
-/** For `expect.extend()`. */
 export const queryMatchers = {
   toHaveQueried: makeMatcher<DnsQuery, QueryDetails>({
     name: "toHaveQueried",
@@ -141,11 +136,9 @@ function showCall(call: AnyCall): string {
 
 interface MatcherOptions<Entry> {
   readonly name: string;
-  /** The word for the list of entries. */
   readonly list: "calls" | "queries";
   /** The entry that is expected, for the message. */
   readonly what: string;
-  /** The word before the pattern. */
   readonly before: "of" | "for";
   /** What the pattern is compared with; `null` if the entry does not match */
   readonly textsOf: (entry: Entry) => readonly string[] | null;

@@ -11,12 +11,10 @@ import { pluginPath } from "../base/runtime.ts";
 import { controlBinding, dnsBinding, findControls } from "./controls.ts";
 import { TestRuntime, type BucketReference, type SeedValue } from "./test-runtime.ts";
 
-/** The part of `Miniflare` that is used. */
 interface Runtime {
   getBindings(workerName?: string): Promise<Record<string, unknown>>;
 }
 
-/** An entry of Miniflare's `env`: a binding to a control. */
 interface TestBindingEntry {
   type: "unsafe:store_control" | "unsafe:dns";
   dev: { plugin: { package: string; name: "store" | "dns" }; options: Record<string, unknown> };

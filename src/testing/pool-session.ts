@@ -67,7 +67,6 @@ export class PoolSession {
     for (const { faults } of this.#layers) faults.length = 0;
   }
 
-  /** The first fault that hits the call. */
   hit(call: PlannedCall): InjectedBindingFault | null {
     for (const { faults } of this.#layers) {
       for (const fault of faults) {

@@ -15,7 +15,6 @@ import {
 import type { BindingCalls } from "./binding-calls.ts";
 import type { BindingKinds } from "./binding-fault.ts";
 
-/** What an object of the runtime belongs to. */
 interface Owner {
   readonly kind: BindingKind;
   readonly binding: string;
@@ -110,7 +109,6 @@ class BindingWatch {
     };
   }
 
-  /** Adds what a method returns. */
   #follow(original: Method, method: string): Method {
     const [calls, owners] = [this.#calls, this.#owners];
     const add = (object: object, owner: Owner): object => {

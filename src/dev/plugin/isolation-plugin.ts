@@ -42,12 +42,9 @@ export const isolationPlugin: Plugin = {
       );
     }
     const { kinds } = binding.options as { kinds: readonly StateKind[] };
+    const folders = kinds.map((kind) => stateFolders[kind]);
     mkdirSync(tmpPath, { recursive: true });
-    const files = new StateFiles(
-      tmpPath,
-      kinds.map((kind) => stateFolders[kind]),
-    );
-    const server = await serveState(tmpPath, files);
+    const server = await serveState(tmpPath, new StateFiles(tmpPath, folders));
     observeRuntimesAt(loopbackPort, pluginName, { onExit: () => server.close() });
     return [{ name: stateService, external: { address: `unix:${server.path}`, http: {} } }];
   },

@@ -177,7 +177,6 @@ export class SaveFolder {
     return linkFile(path, this.#nextPath());
   }
 
-  /** Removes all copies except these. */
   keep(copies: ReadonlySet<string>): void {
     for (const name of readdirSync(this.#path)) {
       const path = join(this.#path, name);

@@ -143,7 +143,6 @@ function callHook<This, Args extends unknown[], Result>(
   return (typeof hook === "object" ? hook.handler : hook)?.apply(self, args);
 }
 
-/** The options of the pool for the project in `root`. */
 function projectOptions(
   options: LedgeOptions | LedgeOptionsFunction,
   root: string,

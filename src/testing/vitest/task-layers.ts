@@ -10,10 +10,8 @@
  */
 import type { IsolationLayers } from "../isolation-layers.ts";
 
-/** The part of a vitest task that is used. */
 export interface Task {
   readonly concurrent?: boolean | undefined;
-  /** The suite that contains the task */
   readonly suite?: Task | undefined;
   /** The file that contains the task; a file contains itself */
   readonly file?: Task | undefined;
