@@ -5,7 +5,6 @@
  */
 import type { QuerySignature } from "../answer/query.ts";
 import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
-import { encodeName } from "../wire/name.ts";
 import { isLaterSerial, typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
@@ -71,7 +70,9 @@ function* transferMessages(query: Message, records: Iterable<ResourceRecord>): G
     return { ...head, response: true, authoritative: true, questions, answers };
   };
   for (const record of records) {
-    const length = encodeName(record.name).length + recordHeadBytes + record.data.length;
+    // Text with escapes is longer than the octets, which have a length in the place of each dot.
+    const nameBytes = record.name.length + 2;
+    const length = nameBytes + recordHeadBytes + record.data.length;
     if (answers.length > 0 && bytes + length > messageBytesTarget) {
       yield message();
       [questions, answers, bytes] = [[], [], 0];
