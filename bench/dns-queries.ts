@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { peers, signedPeers } from "../test/peers/servers/index.ts";
+import { peers, signedPeers } from "../test/peers/servers/name-servers.ts";
 import { isInstalled, type RunningPeer } from "../test/peers/servers/peer.ts";
 import { absentQueries, queries, zoneName } from "./dns/bench-zone.ts";
 import { echo, startOurs } from "./dns/contestants.ts";

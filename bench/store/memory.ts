@@ -1,7 +1,7 @@
 /** The growth of the runtime while it streams. It is read from `/proc`, so on Linux only. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findRuntimeProcess, residentBytes } from "../../test/support/runtime-memory.ts";
+import { findRuntimeProcess, residentBytes } from "../../test/support/processes.ts";
 import type { Check } from "./check.ts";
 import { formatSize, mainBucket } from "./rows.ts";
 import { send, startRuntime, type BindingSide } from "./runtime.ts";

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { bytesOf } from "../support/bytes.ts";
-import { flipBit } from "../support/damage.ts";
+import { flipBit } from "../support/databases.ts";
 import { StoreProject } from "../support/store-command.ts";
 
 const service = useS3({ buckets: [{ name: "photos" }, { name: "backup" }] });

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf } from "../support/bytes.ts";
-import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/damage.ts";
+import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/databases.ts";
 import { blobFiles } from "../support/store.ts";
 import { runInProcess } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";

@@ -8,7 +8,7 @@ import { createProject, ledgeDev, waitOptions } from "../support/dev-process.ts"
 import { runInProcess } from "../support/in-process-command.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { run } from "../support/project.ts";
-import { argumentsOf, hasProc, processTree } from "./support/listening-sockets.ts";
+import { argumentsOf, hasProc, processTreeIds } from "../support/processes.ts";
 
 const hasModes = process.platform !== "win32";
 
@@ -128,7 +128,7 @@ test("secrets are in no output and in no arguments", async () => {
   const dev = ledgeDev(folder, "--log-level", "log");
   await dev.url();
   await dev.waitForOutput(/^ {2}key +DNS_KEY of \.dev\.vars$/m);
-  if (hasProc) texts.push(...processTree(dev.pid).map((pid) => argumentsOf(pid).join(" ")));
+  if (hasProc) texts.push(...processTreeIds(dev.pid).map((pid) => argumentsOf(pid).join(" ")));
   const commands = [
     ["dns", "zones"],
     ["dns", "zones", "--json"],

@@ -15,9 +15,10 @@ import { startTestDns } from "../dns/support/running-dns.ts";
 import { StoreProject } from "../support/store-command.ts";
 import { temporaryFolder } from "../support/store.ts";
 import { accessTable, probe, roleOf, type KnownPorts, type Role } from "./support/access-table.ts";
-import { heapSnapshot } from "./support/heap-snapshot.ts";
+import { heapSnapshot } from "./support/inspector.ts";
 import { sendRaw } from "./support/raw-http.ts";
-import { hasProc, listeningSockets, processTree } from "./support/listening-sockets.ts";
+import { hasProc, processTreeIds } from "../support/processes.ts";
+import { listeningSockets } from "./support/listening-sockets.ts";
 
 const script = `export default { fetch: () => new Response("script") };`;
 
@@ -40,7 +41,7 @@ async function start(what: string): Promise<{ pid: number; known: KnownPorts }> 
 /** The roles of all ports of a process tree. Each must be in the table, and do what the table says. */
 async function checkPorts(pid: number, known: KnownPorts): Promise<Role[]> {
   const roles: Role[] = [];
-  const processIds = processTree(pid);
+  const processIds = processTreeIds(pid);
   for (const socket of listeningSockets(pid)) {
     const role = await roleOf(socket, known, processIds);
     expect(role, `${JSON.stringify(socket)} is not in the table`).not.toBeNull();
@@ -136,7 +137,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     expect(roles).toContain("workerd's inspector");
     expect(roles).toContain("wrangler's inspector");
 
-    const processIds = processTree(dev.pid);
+    const processIds = processTreeIds(dev.pid);
     for (const socket of listeningSockets(dev.pid)) {
       if ((await roleOf(socket, known, processIds)) !== "workerd's inspector") continue;
       const heap = await heapSnapshot(socket.port, "core:user:script");
@@ -177,7 +178,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     /** A server that starts or ends does not answer, so what counts is whether it ever has. */
     const isKnown = new Map<string, boolean>();
     while (command.child.exitCode === null) {
-      const processIds = processTree(pid);
+      const processIds = processTreeIds(pid);
       for (const socket of listeningSockets(pid)) {
         const role = await roleOf(socket, {}, processIds);
         if (role !== null) roles.add(role);

@@ -4,17 +4,17 @@
  * history with one false answer.
  */
 import { describe, expect, it } from "vitest";
-import { reportFigures } from "./support/figures.ts";
-import { History, nodeBucket, scriptBucket } from "./support/history.ts";
 import {
-  describeContradiction,
-  findContradiction,
-  type Call,
-  type Value,
-} from "./support/linearizability.ts";
+  expectLinearizable,
+  History,
+  nodeBucket,
+  scriptBucket,
+  waitForAnswers,
+} from "./support/history.ts";
+import { findContradiction, type Call, type Value } from "./support/linearizability.ts";
 import { NodeBucket } from "./support/node-bucket.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
-import { killProcesses, markOf, type ProcessEntry } from "./support/process-table.ts";
+import { killProcesses, markOf, type ProcessEntry } from "../support/processes.ts";
 import { s3Bucket, startS3Endpoint, type S3Endpoint } from "./support/s3-endpoint.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import { FaultProject, startMiniflare, type Tool } from "./support/tools.ts";
@@ -22,22 +22,6 @@ import { waitUntil } from "./support/wait.ts";
 
 const callsPerClient = isLong ? 2000 : 40;
 const kills = isLong ? 60 : 2;
-
-function contradictionOf(history: readonly Call[]): string | null {
-  const contradiction = findContradiction(history);
-  return contradiction === null ? null : describeContradiction(contradiction);
-}
-
-/** Waits until each client has this many more answers. */
-async function waitForAnswers(history: History, clients: string[], count: number): Promise<void> {
-  const targets = clients.map((client) => history.answered(client) + count);
-  await waitUntil(
-    () => clients.every((client, index) => history.answered(client) >= (targets[index] as number)),
-    () =>
-      `answers: ${clients.map((client) => `${client} ${history.answered(client)}`).join(", ")}; ` +
-      `last error: ${history.lastError?.message}`,
-  );
-}
 
 /** Four processes on one folder, and clients of each: scripts, Node, and the S3-compatible API. */
 class Processes {
@@ -105,12 +89,9 @@ describe("histories of four processes", { timeout: isLong ? 3_600_000 : 180_000 
     for (const name of ["first", "second", "node", "s3"]) await processes.start(name);
     const calm = new History("calm", random);
     await waitForAnswers(calm, processes.startClients(calm), callsPerClient);
-    await calm.stop();
-    expect(calm.wrong).toEqual([]);
+    await expectLinearizable(calm, "consistency: without faults");
     expect(calm.lastError).toBeUndefined();
-    expect(contradictionOf(calm.calls)).toBeNull();
     recorded = calm.calls;
-    reportFigures("consistency: without faults", { acknowledged: calm.calls.length });
 
     const history = new History("killed", random);
     const clients = processes.startClients(history);
@@ -120,11 +101,8 @@ describe("histories of four processes", { timeout: isLong ? 3_600_000 : 180_000 
       // Only the process that was killed is started again.
       await waitForAnswers(history, clients, 3);
     }
-    await history.stop();
-    expect(history.wrong).toEqual([]);
-    expect(contradictionOf(history.calls)).toBeNull();
+    await expectLinearizable(history, "consistency: under kills", kills);
     expect(processes.monitor.end()).toEqual([]);
-    reportFigures("consistency: under kills", { kills, acknowledged: history.calls.length });
   });
 
   describe("that are falsified", () => {

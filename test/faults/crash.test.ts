@@ -3,11 +3,11 @@
  * agree, SQLite finds no damage, and no process of the killed tool is alive.
  */
 import { describe, expect, it } from "vitest";
-import { fixedPort } from "../support/fixed-port.ts";
+import { freePort } from "../support/free-port.ts";
 import { DnsWriters } from "./support/dns-writer.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
-import { killModes, runKills, type CrashSubject, type KillMode } from "./support/kill-modes.ts";
-import { killProcesses } from "./support/process-table.ts";
+import { addFigures, noFigures, reportFigures, type Figures } from "./support/figures.ts";
+import { killProcesses } from "../support/processes.ts";
 import { s3ClientOf } from "../s3/support/served-s3.ts";
 import { throughS3 } from "./support/s3-endpoint.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
@@ -17,12 +17,81 @@ import {
   prepareMiniflare,
   startLedgeDev,
   type DevPorts,
+  type PreparedTool,
   type Tool,
 } from "./support/tools.ts";
 import { readZonesProblems } from "./support/store-state.ts";
 import { verifyWrites } from "./support/verify-writes.ts";
 import { waitUntil } from "./support/wait.ts";
 import { throughScript, Writer } from "./support/writer.ts";
+
+/** The ways in which a crash happens. */
+const killModes = ["runtime", "parent", "both", "parent, writers go on"] as const;
+type KillMode = (typeof killModes)[number];
+
+interface CrashSubject {
+  readonly name: string;
+  /** Loads the tool. The next tool is loaded while the last one works. */
+  prepare(): Pick<PreparedTool, "start">;
+  startWriters(tool: Tool): void;
+  stopWriters(): Promise<void>;
+  /** Resolves when `count` more writes are acknowledged, to each writer. */
+  waitForWrites(count: number): Promise<void>;
+  /** Ends the runtime that has the databases open. */
+  killRuntime(tool: Tool): Promise<void>;
+  /** @returns the problems, as figures and as lines */
+  verify(tool: Tool): Promise<Partial<Figures> & { readonly problems: readonly string[] }>;
+  acknowledged(): number;
+}
+
+/** Kills the tool once for each mode of the list, and verifies everything after each kill. */
+async function runKills(
+  subject: CrashSubject,
+  modes: readonly KillMode[],
+  random: SeededRandom,
+): Promise<void> {
+  const totals = new Map<KillMode, Figures>();
+  let tool = await subject.prepare().start();
+  let next: Pick<PreparedTool, "start"> | undefined;
+  for (const [round, mode] of modes.entries()) {
+    const figures = totals.get(mode) ?? noFigures();
+    totals.set(mode, figures);
+    const before = subject.acknowledged();
+    if (mode !== "runtime") next ??= subject.prepare();
+    subject.startWriters(tool);
+    await subject.waitForWrites(random.integer(1, 8));
+    let left: string[] = [];
+    if (mode === "runtime") {
+      await subject.killRuntime(tool);
+      // The tool starts its runtime again: each writer continues by itself.
+      await subject.waitForWrites(2);
+      await subject.stopWriters();
+    } else {
+      const last = tool;
+      if (mode === "both") await last.process.killAll();
+      else await last.process.killParent();
+      if (mode !== "parent, writers go on") await subject.stopWriters();
+      tool = await (next as NonNullable<typeof next>).start();
+      next = undefined;
+      left = await last.process.processesLeft();
+      // What stays would hold the writers, and would fail all later rounds too.
+      await last.process.killAll();
+      await subject.stopWriters();
+    }
+    const { problems, ...found } = await subject.verify(tool);
+    addFigures(figures, {
+      ...found,
+      kills: 1,
+      acknowledged: subject.acknowledged() - before,
+      processesLeft: left.length,
+    });
+    if (problems.length > 0) console.log(tool.process.output);
+    expect.soft([...left, ...problems], `${subject.name}, kill ${round + 1}: ${mode}`).toEqual([]);
+  }
+  for (const [mode, figures] of totals) {
+    reportFigures(`crash: ${subject.name}, ${mode}`, figures);
+  }
+}
 
 /** Of all subjects together, in the long form. */
 const killsTotal = Number(process.env["LEDGE_KILLS"] ?? 1000);
@@ -125,9 +194,9 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
     const project = new FaultProject({ dns: true });
     const monitor = new OwnerMonitor(project.persistPath);
     const ports: DevPorts = {
-      script: await fixedPort(),
-      api: await fixedPort(),
-      dns: await fixedPort(),
+      script: String(await freePort()),
+      api: String(await freePort()),
+      dns: String(await freePort()),
     };
     const subject = storeSubject(
       "ledge dev",

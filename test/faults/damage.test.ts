@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 import { bucketFolder } from "../../src/store/core/content.ts";
 import { checkBucket, type BucketReport } from "../../src/store/node/check-bucket.ts";
 import { bytesOf } from "../support/bytes.ts";
-import { bucketDatabase, checkpoint, flipBit } from "../support/damage.ts";
+import { bucketDatabase, checkpoint, flipBit } from "../support/databases.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";

@@ -10,11 +10,11 @@ import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
-import { findRuntimeProcess, residentBytes } from "../support/runtime-memory.ts";
+import { findRuntimeProcess, residentBytes } from "../support/processes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
-import { openBucketDatabase } from "./support/bucket-database.ts";
-import { liveBytes } from "./support/live-heap.ts";
+import { openBucketDatabase } from "../support/databases.ts";
+import { liveBytes } from "./support/inspector.ts";
 import { isLong } from "./support/seed.ts";
 import { addSparseUploadParts, createSparseFiles } from "./support/sparse-parts.ts";
 

@@ -10,7 +10,7 @@ import { dateRecords, falsifyRecords } from "./support/folder-records.ts";
 import { callHttp, callScript } from "./support/http-call.ts";
 import { NodeBucket } from "./support/node-bucket.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
-import { isSameProcessAlive, killProcesses, readProcess, signal } from "./support/process-table.ts";
+import { isSameProcessAlive, killProcesses, readProcess, signal } from "../support/processes.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import {
   FaultProject,

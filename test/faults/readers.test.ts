@@ -2,12 +2,11 @@
  * Readers: a reader gets the version of the object that it has opened, whole, whatever happens to
  * the object meanwhile; a reader that stops leaves no file open and does not delay `dispose()`.
  */
-import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { StoreBucket, StoreObjectBody } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { findRuntimeProcess } from "../support/runtime-memory.ts";
+import { findRuntimeProcess, openFiles } from "../support/processes.ts";
 import { blobFiles, startStore, temporaryFolder, type Store } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
 import { isLong } from "./support/seed.ts";
@@ -38,15 +37,8 @@ const changes: Record<string, (bucket: StoreBucket) => Promise<unknown>> = {
 /** How many blob files this process and the runtime have open. */
 function openBlobs(folder: string): number {
   const blobs = `${join(folder, "store", "blobs")}/`;
-  return [process.pid, findRuntimeProcess(folder)].flatMap((processId) =>
-    readdirSync(`/proc/${processId}/fd`).filter((descriptor) => {
-      try {
-        return readlinkSync(`/proc/${processId}/fd/${descriptor}`).startsWith(blobs);
-      } catch {
-        return false;
-      }
-    }),
-  ).length;
+  const open = [process.pid, findRuntimeProcess(folder)].flatMap(openFiles);
+  return open.filter((path) => path.startsWith(blobs)).length;
 }
 
 async function expectNoOpenBlobs(folder: string): Promise<void> {

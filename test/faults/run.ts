@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runMutations } from "./mutate.ts";
-import { formatTable } from "./support/figures-table.ts";
+import { formatTable } from "./support/figures.ts";
 
 const { values } = parseArgs({
   options: {

@@ -3,15 +3,17 @@
  * process that owns the folder is killed again and again. Every acknowledged write is there, and each
  * client that was not killed goes on by itself.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { throughCommands } from "./support/command-writer.ts";
-import type { FaultProcess } from "./support/fault-process.ts";
+import { FaultProcess } from "./support/fault-process.ts";
 import { addFigures, noFigures, reportFigures } from "./support/figures.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
-import { killProcesses, markOf, type ProcessEntry } from "./support/process-table.ts";
+import { killProcesses, markOf, type ProcessEntry } from "../support/processes.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import {
   FaultProject,
+  ledgeProgram,
   startLedgeDev,
   startMiniflare,
   startWrangler,
@@ -19,9 +21,39 @@ import {
 } from "./support/tools.ts";
 import { verifyWrites } from "./support/verify-writes.ts";
 import { waitUntil } from "./support/wait.ts";
-import { throughScript, Writer } from "./support/writer.ts";
+import { throughScript, Writer, type Execute } from "./support/writer.ts";
 
 const kills = isLong ? 50 : 1;
+
+/** Writes by `ledge store` commands, a process for each. */
+function throughCommands(
+  { folder }: FaultProject,
+  onStart: (command: FaultProcess) => void = () => {},
+): Execute {
+  const run = async (...words: string[]): Promise<string> => {
+    const command = new FaultProcess([ledgeProgram, "store", ...words], { folder });
+    onStart(command);
+    const code = await command.exited;
+    if (code !== 0) throw new Error(`ledge store ${words[0]}: exit ${code}\n${command.output}`);
+    return command.output;
+  };
+  return async ({ method, key, body }) => {
+    const address = `photos/${key}`;
+    if (method === "delete") {
+      await run("delete", address);
+      return null;
+    }
+    // Commands have no uploads in several calls, and no conditions.
+    if (method === "abort") {
+      await run("stats", "photos");
+      return null;
+    }
+    const file = join(folder, `${key.replaceAll("/", "-")}.bin`);
+    writeFileSync(file, body as Uint8Array);
+    const output = await run("put", address, file, "--json");
+    return (JSON.parse(output) as { etag: string }).etag;
+  };
+}
 
 function without(names: readonly string[], name: string): string[] {
   return names.filter((each) => each !== name);

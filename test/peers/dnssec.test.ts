@@ -10,11 +10,10 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Client, credentials } from "../dns/support/client.ts";
 import { recordArbitrary, rdataOf } from "../dns/support/record-arbitrary.ts";
-import { acceptable } from "./acceptable.ts";
-import { freePort } from "./free-port.ts";
+import { acceptable, startOurs, temporaryFolder } from "./support.ts";
+import { freePort } from "../support/free-port.ts";
 import { environment, type RunningProcess } from "./servers/peer.ts";
 import { startUnbound } from "./servers/unbound.ts";
-import { startOurs, temporaryFolder } from "./support.ts";
 
 const zones = ["example.org", "child.example.org", "plain.example.org"] as const;
 const shapes = [

@@ -10,8 +10,7 @@ import type { RemoteCredentials } from "../../src/store/remote/remote-options.ts
 import { S3Connection } from "../../src/store/remote/s3-connection.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { installedCephVersion, startCeph, type CephService } from "./ceph/cluster.ts";
-import { measurements } from "./remote/measurements.ts";
-import { RawService } from "./remote/raw-service.ts";
+import { measurements, RawService } from "./remote/measurements.ts";
 
 const bucketName = "measured";
 const ceph = inject("ceph");

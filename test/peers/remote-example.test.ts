@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, inject, it, onTestFinished, vi } from "vitest";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../support/free-port.ts";
 
 const command = fileURLToPath(new URL("../../examples/cluster/start", import.meta.url));
 const writers = 8;

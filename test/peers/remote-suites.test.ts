@@ -11,13 +11,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { createHttpTransport } from "../../src/store/node/http-transport.ts";
 import { S3Connection } from "../../src/store/remote/s3-connection.ts";
-import { History } from "../faults/support/history.ts";
-import {
-  expectLinearizable,
-  remoteFaultSuite,
-  TwoRuntimes,
-  waitForAnswers,
-} from "../faults/support/remote-faults.ts";
+import { expectLinearizable, History, waitForAnswers } from "../faults/support/history.ts";
+import { remoteFaultSuite, TwoRuntimes } from "../faults/support/remote-faults.ts";
 import { SeededRandom } from "../faults/support/seed.ts";
 import { bucketSuite } from "../store/conformance/suite/index.ts";
 import { deviationsOn } from "../store/remote.expectations.ts";

@@ -11,12 +11,11 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
 import { Client } from "../dns/support/client.ts";
 import { anyRecord } from "../dns/support/record-arbitrary.ts";
-import { acceptable } from "./acceptable.ts";
-import { freePort } from "./free-port.ts";
+import { acceptable, temporaryFolder } from "./support.ts";
+import { freePort } from "../support/free-port.ts";
 import { environment } from "./servers/peer.ts";
 import { KilledDns } from "./servers/killed-dns.ts";
-import { secondaries } from "./servers/secondary.ts";
-import { temporaryFolder } from "./support.ts";
+import { secondaries } from "./servers/name-servers.ts";
 
 const zoneName = "example.org";
 const changes = 1000;

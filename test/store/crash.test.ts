@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
-import { letTimePass } from "./support/time.ts";
+import { letTimePass } from "../support/databases.ts";
 
 /** `killed-writer.ts` in a process group, so that one signal kills the program and its runtime. */
 class WriterProcess {
@@ -14,9 +14,9 @@ class WriterProcess {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  constructor(folder: string, scenario: "stream" | "churn") {
+  constructor(folder: string) {
     const program = fileURLToPath(new URL("./support/killed-writer.ts", import.meta.url));
-    this.#process = spawn(process.execPath, [program, folder, scenario], {
+    this.#process = spawn(process.execPath, [program, folder], {
       detached: true,
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -41,7 +41,7 @@ const waitOptions = { timeout: 60_000 };
 describe("a runtime that is killed", () => {
   it("leaves a file that no object has, which the next start removes", async () => {
     const folder = temporaryFolder();
-    const writer = new WriterProcess(folder, "stream");
+    const writer = new WriterProcess(folder);
     await vi.waitFor(() => expect(writer.lines).toEqual(["kept"]), waitOptions);
     await vi.waitFor(() => expect(blobFiles(folder)).toHaveLength(2), waitOptions);
     await writer.kill();
@@ -51,37 +51,6 @@ describe("a runtime that is killed", () => {
     expect(await bucket.head("lost")).toBeNull();
     await vi.waitFor(() => expect(blobFiles(folder)).toHaveLength(1), waitOptions);
     expect(sameBytes(await (await bucket.get("kept"))?.bytes(), bytesOf(200_000))).toBe(true);
-  });
-
-  it("loses no write whose promise has resolved, and leaves no other file", async () => {
-    const folder = temporaryFolder();
-    for (const writes of [15, 42, 77]) {
-      const writer = new WriterProcess(folder, "churn");
-      await vi.waitFor(() => expect(writer.lines.length).toBeGreaterThan(writes), waitOptions);
-      await writer.kill();
-      const promised = new Map(
-        writer.lines.map((line) => {
-          const [seed, key, version] = line.split(" ") as [string, string, string];
-          return [key, { seed: Number(seed), version }];
-        }),
-      );
-
-      const store = await startStore(folder);
-      const { objects } = await store.bucket.list({ include: ["customMetadata"] });
-      expect(objects).toHaveLength(10);
-      for (const { key, size, version, customMetadata } of objects) {
-        const seed = Number(customMetadata?.["seed"]);
-        // The runtime may have committed one write that the program did not report.
-        const unreported = seed === writer.lines.length;
-        expect(unreported || version === promised.get(key)?.version).toBe(true);
-        expect(sameBytes(await (await store.bucket.get(key))?.bytes(), bytesOf(size, seed))).toBe(
-          true,
-        );
-      }
-      const large = objects.filter(({ size }) => size > 131_072).length;
-      await vi.waitFor(() => expect(blobFiles(folder)).toHaveLength(large), waitOptions);
-      await store.stop();
-    }
   });
 });
 
@@ -132,7 +101,7 @@ describe("a file of another process, whose row was deleted before the owner was 
 describe("a bucket that was in use when its runtime was killed", () => {
   it("removes orphaned files at the next start, without a call", async () => {
     const folder = temporaryFolder();
-    const writer = new WriterProcess(folder, "stream");
+    const writer = new WriterProcess(folder);
     await vi.waitFor(() => expect(writer.lines).toEqual(["kept"]), waitOptions);
     await writer.kill();
     const kept = blobFiles(folder).find((file) => statSync(file).size === 200_000) as string;

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/damage.ts";
+import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/databases.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
 import { checkBucket } from "../../src/store/node/check-bucket.ts";

@@ -8,7 +8,7 @@ import {
   temporaryFolder,
   type Store,
 } from "../support/store.ts";
-import { letTimePass } from "./support/time.ts";
+import { letTimePass } from "../support/databases.ts";
 
 const second = 1000;
 const minute = 60 * second;
@@ -25,14 +25,6 @@ async function startUpload({ bucket }: Pick<Store, "bucket">) {
 const sharedStore = shareStore();
 
 describe("a multipart upload", () => {
-  it("can be completed after seven days less a minute", async () => {
-    const store = sharedStore();
-    const { upload, part } = await startUpload(store);
-    // A minute instead of a second, because the test itself takes time.
-    await store.control.advance(week - minute);
-    expect((await upload.complete([part])).size).toBe(large.length);
-  });
-
   it("is aborted after seven days and a second, and its parts are removed", async () => {
     const store = sharedStore();
     const { folder } = store;
@@ -81,19 +73,5 @@ describe("a multipart upload", () => {
     await expect(upload.abort()).resolves.toBeUndefined();
     await control.advance(2 * minute);
     await expect(upload.abort()).rejects.toThrow(noSuchUpload);
-  });
-});
-
-describe("the store's clock", () => {
-  it("sets `uploaded`, and returns to the real time on reset", async () => {
-    const { bucket, control } = sharedStore();
-    await control.advance(week);
-    const { uploaded } = await bucket.put("key", "value");
-    expect(uploaded.getTime()).toBeGreaterThan(Date.now() + week - 60 * second);
-    await control.resetClock();
-    expect((await bucket.put("key", "value")).uploaded.getTime()).toBeLessThan(
-      Date.now() + 60 * second,
-    );
-    expect(Math.abs((await control.now()) - Date.now())).toBeLessThan(60 * second);
   });
 });

@@ -1,7 +1,7 @@
 /** The runtime streams large values: its memory stays bounded. */
 import { describe, expect, it } from "vitest";
 import { propertyRuns } from "../support/property-runs.ts";
-import { findRuntimeProcess, residentBytes } from "../support/runtime-memory.ts";
+import { findRuntimeProcess, residentBytes } from "../support/processes.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 

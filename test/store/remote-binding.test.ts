@@ -60,59 +60,6 @@ async function keysOf(bucket?: StoreBucket): Promise<string[] | undefined> {
 }
 
 describe("a bucket on an S3 service, in a script", () => {
-  it("has every method", async () => {
-    const answer = await run(
-      await startService(),
-      `const put = await BUCKET.put("a/1", "one", {
-        httpMetadata: { contentType: "text/plain" }, customMetadata: { Name: "é" },
-        storageClass: "InfrequentAccess", sha256: await crypto.subtle.digest("SHA-256", new TextEncoder().encode("one")),
-      });
-      const head = await BUCKET.head("a/1");
-      const got = await BUCKET.get("a/1");
-      const part = await BUCKET.get("a/1", { range: { offset: 1, length: 2 } });
-      const unmet = await BUCKET.get("a/1", { onlyIf: { etagMatches: "x" } });
-      const refused = await BUCKET.put("a/1", "two", { onlyIf: { etagDoesNotMatch: put.etag } });
-      const replaced = await BUCKET.put("a/1", "two", { onlyIf: { etagMatches: put.etag } });
-      const upload = await BUCKET.createMultipartUpload("b", { customMetadata: { kind: "parts" } });
-      const parts = [await upload.uploadPart(1, new Uint8Array(5 << 20)), await upload.uploadPart(2, "end")];
-      const completed = await BUCKET.resumeMultipartUpload("b", upload.uploadId).complete(parts);
-      const aborted = await BUCKET.createMultipartUpload("c");
-      await aborted.abort();
-      const list = await BUCKET.list({ include: ["customMetadata", "httpMetadata"] });
-      const folders = await BUCKET.list({ delimiter: "/" });
-      await BUCKET.delete(["a/1", "b"]);
-      return Response.json({
-        put: { version: put.version === head.version, sha256: put.checksums.sha256?.byteLength },
-        head: { size: head.size, custom: head.customMetadata, storageClass: head.storageClass },
-        got: { text: await got.text(), type: got.httpMetadata.contentType },
-        part: await part.text(),
-        unmet: [unmet.key, unmet.body ?? null],
-        refused,
-        replaced: replaced.size,
-        completed: { size: completed.size, etag: completed.etag },
-        list: list.objects.map(({ key, customMetadata }) => [key, customMetadata]),
-        folders: [folders.objects.map(({ key }) => key), folders.delimitedPrefixes],
-        gone: [await BUCKET.head("a/1"), await BUCKET.get("b"), (await BUCKET.list()).objects],
-      });`,
-    );
-    expect(answer).toEqual({
-      put: { version: true, sha256: 32 },
-      head: { size: 3, custom: { Name: "é" }, storageClass: "InfrequentAccess" },
-      got: { text: "one", type: "text/plain" },
-      part: "ne",
-      unmet: ["a/1", null],
-      refused: null,
-      replaced: 3,
-      completed: { size: (5 << 20) + 3, etag: expect.stringMatching(/^[0-9a-f]{32}-2$/) as string },
-      list: [
-        ["a/1", {}],
-        ["b", { kind: "parts" }],
-      ],
-      folders: [["b"], ["a"]],
-      gone: [null, null, []],
-    });
-  });
-
   it("stores and reads a large stream, and leaves no file", async () => {
     const service = await startService();
     const folder = temporaryFolder();
@@ -210,10 +157,10 @@ describe("a bucket on an S3 service, in a script", () => {
       const isLate = async (act) => {
         const start = Date.now();
         await act();
-        return Date.now() - start >= 4990;
+        return Date.now() - start >= 990;
       };
       return Response.json(await Promise.all(acts.map(isLate)));`;
-    const late = await run(service, body, { latency_milliseconds: 5000 });
+    const late = await run(service, body, { latency_milliseconds: 1000 });
     expect(late).toEqual(Array(7).fill(true));
   });
 

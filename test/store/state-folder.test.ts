@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, vi } from "vitest";
 import { formatVersion } from "../../src/store/core/errors.ts";
 import { openBuckets } from "../../src/store/node/endpoint.ts";
-import { bucketDatabase, checkpoint } from "../support/damage.ts";
+import { bucketDatabase, checkpoint } from "../support/databases.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 

@@ -1,10 +1,11 @@
 /** `ledge dev` as users run it: a child process on a project in a temporary folder. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, vi } from "vitest";
+import { hasProc, readProcesses } from "./processes.ts";
 import { temporaryFolder } from "./store.ts";
 
 /** Path of the built command line. */
@@ -75,7 +76,7 @@ export class DevProcess {
       return false;
     }
     // A process that has ended stays in the table as a zombie until its parent waits for it.
-    return process.platform !== "linux" || statesOfGroup(this.pid).some((state) => state !== "Z");
+    return !hasProc || readProcesses().some(({ groupId }) => groupId === this.pid);
   }
 
   /** Waits until the output from position `since` on matches `pattern`. */
@@ -96,20 +97,6 @@ export class DevProcess {
     process.kill(this.pid, signal);
     return this.exited;
   }
-}
-
-/** The states of the processes of a group, as proc_pid_stat(5) names them. */
-function statesOfGroup(groupId: number): string[] {
-  const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return names.flatMap((name) => {
-    try {
-      const text = readFileSync(`/proc/${name}/stat`, "utf8");
-      const [state, , group] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-      return Number(group) === groupId ? [state as string] : [];
-    } catch {
-      return [];
-    }
-  });
 }
 
 /** Starts `ledge dev` on free ports. */

@@ -7,7 +7,7 @@ import { getPlatformProxy } from "wrangler";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { createProject, DevProcess } from "../support/dev-process.ts";
-import { fixedPort } from "../support/fixed-port.ts";
+import { freePort } from "../support/free-port.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { S3TestClient } from "../s3/support/s3-client.ts";
 import { blobFiles, temporaryFolder } from "../support/store.ts";
@@ -54,7 +54,7 @@ describe("docs/stock-tools.md", { timeout: 180_000 }, () => {
   });
 
   it("its binding to the S3-compatible API serves the buckets beside wrangler dev", async () => {
-    const port = Number(await fixedPort());
+    const port = Number(String(await freePort()));
     const [, binding] = /^```jsonc\n\/\/ of unsafe\.bindings\n([^]*?)^```$/m.exec(page) ?? [];
     const project = documentedProject();
     const folder = createProject({
@@ -144,7 +144,7 @@ describe("docs/stock-tools.md, buckets on an S3 service", { timeout: 180_000 }, 
   });
 
   it("the S3-compatible API beside wrangler dev passes requests on to the service", async () => {
-    const port = Number(await fixedPort());
+    const port = Number(String(await freePort()));
     const credentials = { accessKeyId: "local", secretAccessKey: "local-secret" };
     const options = { port, access_key_id: "local", secret_access_key: "local-secret" };
     const folder = remoteProject({

@@ -5,7 +5,8 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isRuntimeCommand } from "../../../src/base/processes.ts";
-import { argumentsOf, type ListeningSocket } from "./listening-sockets.ts";
+import { argumentsOf } from "../../support/processes.ts";
+import type { ListeningSocket } from "./listening-sockets.ts";
 import { sendRaw, upgradeHeaders, type RawRequest } from "./raw-http.ts";
 
 const foreignHost = { host: "evil.example" };

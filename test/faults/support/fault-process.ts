@@ -15,7 +15,7 @@ import {
   processTree,
   waitForEnd,
   type ProcessEntry,
-} from "./process-table.ts";
+} from "../../support/processes.ts";
 
 /** Runtimes start slowly on a busy machine. */
 const startMilliseconds = 100_000;

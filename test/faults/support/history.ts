@@ -5,12 +5,20 @@
  * A value is the etag of its bytes, the MD5 hash. Each write has bytes of its own.
  */
 import { createHash } from "node:crypto";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { bytesOf } from "../../support/bytes.ts";
 import { callScript, isUnsent } from "./http-call.ts";
-import type { Action, Call, Value } from "./linearizability.ts";
+import { reportFigures } from "./figures.ts";
+import {
+  describeContradiction,
+  findContradiction,
+  type Action,
+  type Call,
+  type Value,
+} from "./linearizability.ts";
 import type { NodeBucket } from "./node-bucket.ts";
 import type { SeededRandom } from "./seed.ts";
+import { waitUntil } from "./wait.ts";
 
 /** A bucket as a client of the history sees it. */
 export interface HistoryBucket {
@@ -159,6 +167,35 @@ export class History {
       return false;
     }
   }
+}
+
+/** Waits until each client has this many more answers. */
+export async function waitForAnswers(
+  history: History,
+  clients: readonly string[],
+  count: number,
+): Promise<void> {
+  const targets = clients.map((client) => history.answered(client) + count);
+  await waitUntil(
+    () => clients.every((client, index) => history.answered(client) >= (targets[index] as number)),
+    () =>
+      `answers: ${clients.map((client) => `${client} ${history.answered(client)}`).join(", ")}; ` +
+      `last error: ${history.lastError?.message}`,
+    240_000,
+  );
+}
+
+/** Stops the clients. Fails if the history fits no order, or if a read had wrong bytes. */
+export async function expectLinearizable(
+  history: History,
+  figures: string,
+  kills = 0,
+): Promise<void> {
+  await history.stop();
+  expect(history.wrong).toEqual([]);
+  const contradiction = findContradiction(history.calls);
+  expect(contradiction && describeContradiction(contradiction)).toBeNull();
+  reportFigures(figures, { kills, acknowledged: history.calls.length });
 }
 
 function md5(bytes: Uint8Array): string {

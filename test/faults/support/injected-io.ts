@@ -5,6 +5,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { isRuntimeProcess, processTree } from "../../support/processes.ts";
 
 export interface Injection {
   /** System calls, as `strace` names them. */
@@ -35,25 +36,9 @@ export function injectionProblem(): string | null {
 }
 
 /** The workerd processes below this process. */
-export function workerdBelow(parent = process.pid): number[] {
-  const parents = new Map<number, { parent: number; name: string }>();
-  for (const entry of readdirSync("/proc")) {
-    if (!/^\d+$/.test(entry)) continue;
-    try {
-      const stat = readFileSync(`/proc/${entry}/stat`, "utf8");
-      const [, name = "", rest = ""] = /^\d+ \((.*)\) \S+ (\d+)/.exec(stat) ?? [];
-      parents.set(Number(entry), { parent: Number(rest), name });
-    } catch {
-      // The process has ended meanwhile.
-    }
-  }
-  const isBelow = (id: number): boolean => {
-    const found = parents.get(id)?.parent;
-    return found !== undefined && (found === parent || isBelow(found));
-  };
-  return [...parents.keys()].filter(
-    (id) => parents.get(id)?.name.startsWith("workerd") === true && isBelow(id),
-  );
+export function workerdBelow(): number[] {
+  const runtimes = processTree(process.pid).filter(isRuntimeProcess);
+  return runtimes.map(({ processId }) => processId);
 }
 
 /** Makes system calls of a process fail while `work` runs. Returns how many failed. */

@@ -2,7 +2,8 @@
  * The sockets on which a process and its descendants listen, from Linux's /proc: a table of sockets
  * by inode, and the inodes that each process has open.
  */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { openFiles, processTreeIds } from "../../support/processes.ts";
 
 export interface ListeningSocket {
   readonly processId: number;
@@ -13,30 +14,11 @@ export interface ListeningSocket {
   readonly port: number;
 }
 
-export const hasProc = process.platform === "linux";
-
-/** The process and its descendants. */
-export function processTree(root: number): number[] {
-  const children = new Map<number, number[]>();
-  for (const name of readdirSync("/proc")) {
-    const parent = /^\d+$/.test(name) ? parentOf(Number(name)) : null;
-    if (parent !== null) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-  }
-  const tree = [root];
-  for (const each of tree) tree.push(...(children.get(each) ?? []));
-  return tree;
-}
-
-/** The arguments of a process; empty for a process that has ended. */
-export function argumentsOf(processId: number): string[] {
-  return readText(`/proc/${processId}/cmdline`).split("\0").slice(0, -1);
-}
-
 export function listeningSockets(root: number): ListeningSocket[] {
-  return processTree(root).flatMap((processId) => {
-    const open = openSockets(processId);
+  return processTreeIds(root).flatMap((processId) => {
+    const open = new Set(openFiles(processId));
     return [...tcpAndUdp(processId), ...unixSockets(processId)]
-      .filter(({ inode }) => open.has(inode))
+      .filter(({ inode }) => open.has(`socket:[${inode}]`))
       .map(({ transport, address, port }) => ({ processId, transport, address, port }));
   });
 }
@@ -96,26 +78,6 @@ function readAddress(hex: string): string {
   if (octets.length === 4) return octets.join(".");
   const isLoopback = octets.slice(0, -1).every((octet) => octet === 0) && octets.at(-1) === 1;
   return isLoopback ? "::1" : Buffer.from(octets).toString("hex");
-}
-
-function openSockets(processId: number): Set<string> {
-  const inodes = new Set<string>();
-  try {
-    for (const name of readdirSync(`/proc/${processId}/fd`)) {
-      const target = readlinkSync(`/proc/${processId}/fd/${name}`);
-      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
-      if (inode !== undefined) inodes.add(inode);
-    }
-  } catch {
-    // The process or the descriptor is gone.
-  }
-  return inodes;
-}
-
-function parentOf(processId: number): number | null {
-  // The name of the program, in brackets, may contain spaces and brackets.
-  const fields = readText(`/proc/${processId}/stat`).split(") ").at(-1)?.split(" ");
-  return fields?.[1] === undefined ? null : Number(fields[1]);
 }
 
 function readText(path: string): string {

@@ -3,17 +3,17 @@
  * open. The databases of the store and of DNS count. Miniflare's own databases (its cache, its
  * traces) are open in every runtime, and a lock file is no database of a bucket or a zone.
  */
-import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import {
   markOf,
   markVariable,
+  openFiles,
   readProcess,
   readProcesses,
   readProcessIds,
   type ProcessEntry,
-} from "./process-table.ts";
+} from "../../support/processes.ts";
 import { isLong } from "./seed.ts";
 
 // Runtimes that the test's own process starts carry a mark, too.
@@ -33,21 +33,8 @@ function databaseFolders(persistPath: string): string[] {
 
 /** The paths of the databases that a process has open. */
 function openDatabases(processId: number): string[] {
-  let names: string[];
-  try {
-    names = readdirSync(`/proc/${processId}/fd`);
-  } catch {
-    return [];
-  }
-  return names.flatMap((name) => {
-    try {
-      const path = readlinkSync(`/proc/${processId}/fd/${name}`);
-      // The owner has the folder itself open, too, before it opens a database.
-      return /\.sqlite(-wal|-shm)?$/.test(path) ? [path] : [];
-    } catch {
-      return [];
-    }
-  });
+  // The owner has the folder itself open, too, before it opens a database.
+  return openFiles(processId).filter((path) => /\.sqlite(-wal|-shm)?$/.test(path));
 }
 
 function hasDatabaseOpen(processId: number, folders: readonly string[]): boolean {

@@ -8,13 +8,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startFaultyProxy, type ProxyFault, type ProxyRule } from "../../support/faulty-proxy.ts";
 import { remoteOptions, type RemoteService } from "../../support/remote-bucket.ts";
 import { temporaryFolder } from "../../support/store.ts";
-import { reportFigures } from "./figures.ts";
-import { History, scriptBucket } from "./history.ts";
+import { expectLinearizable, History, scriptBucket, waitForAnswers } from "./history.ts";
 import { callScript } from "./http-call.ts";
-import { describeContradiction, findContradiction } from "./linearizability.ts";
 import { isLong, SeededRandom } from "./seed.ts";
 import { startMiniflare, type Tool } from "./tools.ts";
-import { waitUntil } from "./wait.ts";
 
 const callsPerClient = isLong ? 1000 : 30;
 const kills = isLong ? 20 : 2;
@@ -61,31 +58,6 @@ export class TwoRuntimes {
       }),
     );
   }
-}
-
-/** Waits until each client has this many more answers. */
-export async function waitForAnswers(
-  history: History,
-  clients: readonly string[],
-  count: number,
-): Promise<void> {
-  const targets = clients.map((client) => history.answered(client) + count);
-  await waitUntil(
-    () => clients.every((client, index) => history.answered(client) >= (targets[index] as number)),
-    () =>
-      `answers: ${clients.map((client) => `${client} ${history.answered(client)}`).join(", ")}; ` +
-      `last error: ${history.lastError?.message}`,
-    240_000,
-  );
-}
-
-/** Stops the clients. Fails if the history fits no order, or if a read had wrong bytes. */
-export async function expectLinearizable(history: History, figures: string): Promise<void> {
-  await history.stop();
-  expect(history.wrong).toEqual([]);
-  const contradiction = findContradiction(history.calls);
-  expect(contradiction && describeContradiction(contradiction)).toBeNull();
-  reportFigures(figures, { acknowledged: history.calls.length });
 }
 
 /** The faults of the proxy. A delay keeps a request for longer than others take. */

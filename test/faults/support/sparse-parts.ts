@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { closeSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { openBucketDatabase } from "./bucket-database.ts";
+import { openBucketDatabase } from "../../support/databases.ts";
 
 interface NewFiles {
   readonly folder: string;

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { AwsClient } from "aws4fetch";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../../support/free-port.ts";
 import { cephConfiguration, type CephAddresses } from "./configuration.ts";
 import { Daemon, runProgram, type CephPlace } from "./programs.ts";
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../../support/free-port.ts";
 import { temporaryFolder } from "../support.ts";
 
 const program = fileURLToPath(new URL("../../dns/support/owner-process.ts", import.meta.url));
