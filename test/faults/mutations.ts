@@ -83,8 +83,8 @@ export const mutations: readonly Mutation[] = [
     suite: "load",
     effect: "a bucket answers no call between the steps of an expiry",
     file: "src/store/bucket/bucket-object.ts",
-    original: "await scheduler.wait(0);\n      await this.#remove(this.#expireStep());",
-    replacement: "await this.#remove(this.#expireStep());",
+    original: "await this.#remove(this.#bucket.expireUploads());\n      await scheduler.wait(0);",
+    replacement: "await this.#remove(this.#bucket.expireUploads());",
   },
   {
     suite: "lost-answers",
