@@ -260,7 +260,7 @@ export async function fileExists(disk: DiskService, url: string): Promise<boolea
   }
 }
 
-function removedText(folder: string, unconfirmed: number): string {
+export function removedText(folder: string, unconfirmed: number): string {
   const writes = unconfirmed === 1 ? "write that was" : `${unconfirmed} writes that were`;
   const lost = unconfirmed === 0 ? "" : ` The last ${writes} acknowledged may be lost.`;
   return (

@@ -25,9 +25,9 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "access-files",
     effect: "state is readable for other users",
-    file: "src/base/private-files.ts",
-    original: "const othersMask = 0o077;",
-    replacement: "const othersMask = 0o000;",
+    file: "src/base/runtime-patches.ts",
+    original: "const before = process.umask(0o077);",
+    replacement: "const before = process.umask(0o000);",
   },
   {
     suite: "bad-input",

@@ -5,8 +5,9 @@
  * in flight are repeated at the endpoint of the next owner (`state/repeat.ts`). So a request that
  * writes carries an id.
  */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { removedText } from "../../state/disk.ts";
 import { readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
@@ -71,6 +72,8 @@ export class OwnerConnection {
       send: () => this.#attempt(work),
       onFailure: (error, isOver) => {
         if (!(error instanceof EndpointClosedError)) throw error;
+        // No later attempt finds the socket of a folder that is gone.
+        if (!existsSync(this.folder)) throw new UserError(removedText(this.folder, 0));
         if (this.#succession?.failure != null) throw this.#succession.failure;
         if (isOver) throw this.#silence(error);
       },
