@@ -60,14 +60,16 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
   browser: {
     ...withRuntimes,
     include: ["test/browser/*.test.ts"],
-    fileParallelism: false,
+    maxWorkers: 2,
+    sequence: { groupOrder: 2 },
   },
   peers: {
     ...withRuntimes,
     include: ["test/peers/**/*.test.ts"],
     exclude: [...configDefaults.exclude, onCephOnly],
     testTimeout: 300_000,
-    fileParallelism: false,
+    maxWorkers: 2,
+    sequence: { groupOrder: 3 },
   },
   ceph: {
     ...withRuntimes,

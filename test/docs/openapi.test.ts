@@ -168,7 +168,7 @@ test("the parameters of a list are those that are read", async () => {
   );
   const named = [
     ...source.matchAll(
-      /"((?:comment|tag)\.(?:present|absent))"|name: "(\w+)"|get\("(type|search)"\)/g,
+      /"((?:comment|tag)\.(?:present|absent))"|\(source, "(\w+)"|get\("(type|search)"\)/g,
     ),
   ].map(([, dotted, choice, plain]) => dotted ?? choice ?? plain!);
   expect(described.toSorted()).toEqual([...new Set([...texts, ...named])].toSorted());

@@ -228,7 +228,7 @@ function reverseName(address: string): string {
   return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
 }
 
-/** Types that occur in zones and that the record API lacks, from IANA's registry of DNS parameters. */
+/** Types that occur in zones, of which the record API has few, from IANA's registry of DNS parameters. */
 const otherTypeCodes: Readonly<Record<string, number>> = {
   RP: 17,
   AFSDB: 18,

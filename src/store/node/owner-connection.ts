@@ -5,7 +5,7 @@
  * in flight are repeated at the endpoint of the next owner (`state/repeat.ts`). So a request that
  * writes carries an id.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { removedText } from "../../state/disk.ts";
 import { readOwnerRecord } from "../../state/owner.ts";
@@ -36,6 +36,7 @@ export class OwnerConnection {
   readonly folder: string;
   readonly #endpoint: EndpointClient;
   readonly #succeeds: boolean;
+  readonly #inode: number | undefined;
   #isClosed = false;
   #succession: Succession | undefined;
   /** Pending during a handover: no work starts. */
@@ -58,6 +59,7 @@ export class OwnerConnection {
     } catch (error) {
       throw explain(error, folder);
     }
+    this.#inode = inodeOf(folder);
     this.#endpoint = new EndpointClient(folder, clientName);
   }
 
@@ -72,8 +74,10 @@ export class OwnerConnection {
       send: () => this.#attempt(work),
       onFailure: (error, isOver) => {
         if (!(error instanceof EndpointClosedError)) throw error;
-        // No later attempt finds the socket of a folder that is gone.
-        if (!existsSync(this.folder)) throw new UserError(removedText(this.folder, 0));
+        // A write of content makes a folder that was removed again, without a socket.
+        if (inodeOf(this.folder) !== this.#inode) {
+          throw new UserError(removedText(this.folder, 0));
+        }
         if (this.#succession?.failure != null) throw this.#succession.failure;
         if (isOver) throw this.#silence(error);
       },
@@ -117,4 +121,8 @@ export class OwnerConnection {
     this.#handover = undefined;
     resolve();
   }
+}
+
+function inodeOf(folder: string): number | undefined {
+  return statSync(folder, { throwIfNoEntry: false })?.ino;
 }
