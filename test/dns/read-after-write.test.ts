@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { DohClient, TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
 import { useDns } from "./support/use.ts";
 
-/** Continuous integration runs 10,000. */
+/** Continuous integration runs 3,000. */
 const rounds = Number(process.env["LEDGE_ROUNDS"] ?? 200);
 /** Concurrent writers. Each has separate names and sockets. */
 const writers = 12;
