@@ -1,10 +1,6 @@
-/**
- * The failure of a call as a value for comparison: the error's class and its whole message.
- *
- * The texts are copied here on purpose. Scripts see these texts, and a suite that imported them
- * from the implementation would accept any spelling mistake.
- */
+/** The failure of a call as a value for comparison: the error's class and its whole message. */
 import { expect } from "vitest";
+import * as errors from "../../model/rules/errors.ts";
 import { runtime } from "./subject.ts";
 
 export interface Failure {
@@ -37,44 +33,18 @@ expect.extend({
   },
 });
 
-export type Action =
-  | "head"
-  | "get"
-  | "put"
-  | "delete"
-  | "list"
-  | "createMultipartUpload"
-  | "uploadPart"
-  | "completeMultipartUpload"
-  | "abortMultipartUpload";
+export type { Action, ErrorCode } from "../../model/rules/errors.ts";
 
-const texts = {
-  10011: "Your proposed upload is smaller than the minimum allowed object size.",
-  10012: "Your metadata headers exceed the maximum allowed metadata size.",
-  10020: "The specified object name is not valid.",
-  10022: "MaxKeys params must be positive integer <= 1000.",
-  10024: "The specified multipart upload does not exist.",
-  10025: "One or more of the specified parts could not be found.",
-  10027: "The number of keys in the request must be between 1 and 1000 inclusive.",
-  10039: "The requested range is not satisfiable",
-  10048: "There was a problem with the multipart upload.",
-  100100: "Your proposed upload exceeds the maximum allowed object size.",
-} as const;
-
-export type ErrorCode = keyof typeof texts;
-
-/** An error of the store: an `Error` with the message `<action>: <text> (<code>)`. */
-export function storeError(action: Action, code: ErrorCode): Failure {
-  return { error: "Error", message: `${action}: ${texts[code]} (${code})` };
+function failureWith({ name, message }: Error): Failure {
+  return { error: name, message };
 }
 
-/** Error 10037, whose message contains the given and the actual hash. */
-export function checksumError(name: string, { given, actual }: Record<"given" | "actual", string>) {
-  const message =
-    `put: The ${name} checksum you specified did not match what we received.\n` +
-    `You provided a ${name} checksum with value: ${given}\n` +
-    `Actual ${name} was: ${actual} (10037)`;
-  return { error: "Error", message };
+export function storeError(action: errors.Action, code: errors.ErrorCode): Failure {
+  return failureWith(errors.storeError(action, code));
+}
+
+export function checksumError(name: string, hashes: Record<"given" | "actual", string>): Failure {
+  return failureWith(errors.digestError({ name, ...hashes }));
 }
 
 export function plainError(message: string): Failure {
@@ -100,26 +70,13 @@ export function streamError(message: string): Failure {
   return runtime === "workerd" ? typeError(message) : anyTypeError;
 }
 
-const ofUploads = new Set(["uploadPart", "complete", "abort"]);
-
-/** The platform's text for a parameter of the wrong type. `index` counts from 1. */
-export function parameterError(method: string, index: number, type: string): Failure {
-  const owner = ofUploads.has(method)
-    ? "StoreMultipartUpload"
-    : method === "writeHttpMetadata"
-      ? "StoreObject"
-      : "StoreBucket";
-  return typeError(
-    `Failed to execute '${method}' on '${owner}': parameter ${index} is not of type '${type}'.`,
-  );
+/** `position` counts from 1. */
+export function parameterError(method: string, position: number, type: string): Failure {
+  return failureWith(errors.parameterError(method, { position, type }));
 }
 
-/** The platform's text for a field of the wrong type. */
 export function fieldError(field: string, on: string, type: string): Failure {
-  return typeError(
-    `Incorrect type for the '${field}' field on '${on}': ` +
-      `the provided value is not of type '${type}'.`,
-  );
+  return failureWith(errors.fieldError(field, { on, type }));
 }
 
 export const notAString = typeError("Cannot convert a Symbol value to a string");
