@@ -22,7 +22,7 @@ export default defineConfig({
     include: ["workerd.test.ts"],
     globalSetup: [fileOf("../../support/service-setup.ts")],
     // Runtimes start slowly on a busy machine.
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
   },
 });
