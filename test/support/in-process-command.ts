@@ -2,11 +2,16 @@
  * `ledge …` in the test's process, for tests of output and exit codes: the start of a process takes
  * longer than most commands. Tests of owners, signals, standard input and exits start processes.
  */
+import { createRequire } from "node:module";
 import { vi } from "vitest";
 import { root } from "../../src/cli/root.ts";
 import { runCommand } from "../../src/cli/run.ts";
 import { DnsProject, type Ran } from "./dns-command.ts";
 import { StoreProject, type Ended } from "./store-command.ts";
+
+// The bundler always starts in the working folder that it was loaded in. Loaded by a command in the
+// folder of a test, the bundler could not start after that test has removed the folder.
+createRequire(import.meta.resolve("wrangler"))("esbuild");
 
 let previous: Promise<unknown> = Promise.resolve();
 
