@@ -37,6 +37,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket, connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { checkpointDatabases } from "./checkpoint.ts";
 import { FileLock } from "./lock.ts";
 import { removeSocket, socketPath } from "./sockets.ts";
 import { makePrivateFolder, writeWhole } from "../base/private-files.ts";
@@ -163,7 +164,11 @@ export class FolderOwner<Details extends object = object> {
     this.#server?.close();
     // A folder that was removed meanwhile may exist again, with another owner.
     if (readOwnerRecord(this.folder)?.processId === process.pid) {
-      if (this.#server !== undefined) removeSocket(socketPath(this.folder, controlSocket));
+      // Without the server, programs of an earlier owner may have the databases open.
+      if (this.#server !== undefined) {
+        checkpointDatabases(this.folder);
+        removeSocket(socketPath(this.folder, controlSocket));
+      }
       rmSync(join(this.folder, recordName), { force: true });
     }
     // First the lock, then the connections: a client that sees the end can take the lock.
