@@ -82,7 +82,9 @@ async function migrate(invocation: Invocation, folder: string, plan: Plan): Prom
       isTerminal && (await confirm(`Make these changes of ${counted(edits.length, "file")}?`));
     if (!isAgreed) {
       const why = isTerminal ? "" : ": there is no terminal to ask. Make the changes with --yes";
-      printRemark(`Nothing was changed${why}.`);
+      printRemark(`No file was changed${why}.`);
+      // The option asks for the objects, whatever becomes of the files.
+      if (invocation.flag("copy-objects")) await copySimulatorObjects(invocation, plan, false);
       return exitCode.failed;
     }
   }

@@ -6,6 +6,8 @@
  * deploy sees the list as it was written. A bucket with `remote` stays wrangler's: its user asked for
  * the deployed objects.
  */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { isTable, type ReportMistake, type Table } from "../base/schema.ts";
 import {
   isBucketName,
@@ -81,6 +83,25 @@ export function adoptBuckets(
       previewBucketName,
       listTrailingDelimiter: true,
     };
+  });
+}
+
+/**
+ * The names of the buckets that have objects in wrangler's simulator.
+ *
+ * @param folder where the simulator keeps its objects
+ */
+export function simulatedBuckets(
+  folder: string,
+  buckets: readonly Pick<BucketBinding, "bucketName" | "previewBucketName">[],
+): string[] {
+  const names = buckets.map((each) => each.previewBucketName ?? each.bucketName);
+  return [...new Set(names)].filter((name) => {
+    try {
+      return readdirSync(join(folder, name, "blobs")).length > 0;
+    } catch {
+      return false;
+    }
   });
 }
 

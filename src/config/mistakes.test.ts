@@ -276,6 +276,9 @@ describe("readConfig() refuses", () => {
     expect(mistakes({ environment: "x" })).toEqual([
       'wrangler.toml has no environment "x", and no other environment: add [env.x], or leave the environment out.',
     ]);
+    for (const name of ["__proto__", "constructor"]) {
+      expect(mistakes({ environment: name })[0]).toContain(`has no environment "${name}"`);
+    }
     rmSync(join(folder, "wrangler.toml"));
     expect(mistakes({ environment: "x" })[0]).toMatch(/^No configuration file exists in /);
   });

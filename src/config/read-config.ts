@@ -171,7 +171,7 @@ function findEnvironment(file: ConfigFile | null, wanted: string, folder: string
     );
   }
   const known = isTable(file.table["env"]) ? file.table["env"] : {};
-  const own = known[wanted];
+  const own = Object.hasOwn(known, wanted) ? known[wanted] : undefined;
   if (isTable(own)) return own;
   const path = shownPath(file.path);
   const names = Object.keys(known);

@@ -13,6 +13,7 @@ import { saveBytecode } from "../base/runtime-patches.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
+import { simulatedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
@@ -404,6 +405,14 @@ export class DevServer implements RunningDev {
   #warn(): void {
     const { config } = this.#project;
     for (const warning of [...config.warnings, ...wranglerWarnings(config)]) this.#log(warning);
+    if (this.#options.adopt !== true || this.#options.persistTo !== undefined) return;
+    const simulator = pluginFolder(this.persistFolder, "r2");
+    const names = simulatedBuckets(simulator, config.buckets);
+    if (names.length === 0) return;
+    this.#log(
+      `wrangler's simulator has objects of ${names.join(", ")} in ${shownPath(simulator)}, which the ` +
+        'store does not serve. "ledge init --copy-objects" copies those that the store lacks.',
+    );
   }
 
   /** Reports to the user, in the order of the calls. The end of the server needs no reports. */

@@ -107,8 +107,8 @@ export class DiskSpace {
     // An empty file needs no space: if even this fails, space is not the reason.
     if (!(await this.#accepts(0))) {
       return problemOf(
-        `Cannot write to ${folder}: the folder accepts no new file. Check that this user may ` +
-          "write to the folder, and that its device is not mounted read-only.",
+        `Cannot write to ${folder}: the folder accepts no new file. Check that its device has free ` +
+          "inodes (df -i) and is not mounted read-only, and that this user may write to the folder.",
       );
     }
     this.isFull = !(await this.#accepts(smallWriteBytes)) || !(await this.restoreReserve());

@@ -17,6 +17,7 @@ import {
   mkdirSync,
   readdirSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -49,6 +50,8 @@ export interface FolderNeeds {
 
 /** The start of a runtime writes a few small files and the indexes of SQLite's logs. */
 const startBytes = 512 * 1024;
+/** The start of a dev server makes about 16 files and folders. */
+const spareFileCount = 24;
 const databaseFile = /\.sqlite(?:-wal|-shm)?$/;
 
 /** The folders whose reserve this process has given up: a part of the start may ask again. */
@@ -56,7 +59,8 @@ const releasedReserves = new Set<string>();
 
 /**
  * Creates a folder and checks that it can be used. On a full device the reserve is given up, so
- * that a start can read and delete.
+ * that a start can read and delete. A device can have space and no inodes for files: so beside the
+ * reserve there are spare files, which are given up with the reserve.
  *
  * @returns whether the device is full
  * @throws UserError when the folder cannot be used
@@ -72,14 +76,16 @@ export function requireUsableFolder(
     attemptWrite(folder);
   };
   const reservePath = reserve === undefined ? undefined : join(folder, reserve);
+  const reserves = reservePath === undefined ? [] : [reservePath, spareFiles(reservePath)];
   const hasReserve = reservePath !== undefined && existsSync(reservePath);
   try {
     prepare();
+    if (reservePath !== undefined && !releasedReserves.has(folder)) makeSpareFiles(reservePath);
     return { isFull: releasedReserves.has(folder) && !hasReserve };
   } catch (error) {
-    if (!isSpaceError(error) || !hasReserve) throw explain(error, folder);
+    if (!isSpaceError(error) || !reserves.some(existsSync)) throw explain(error, folder);
     if (reserveKept) return { isFull: true };
-    rmSync(reservePath);
+    for (const path of reserves) rmSync(path, { recursive: true, force: true });
     releasedReserves.add(folder);
   }
   try {
@@ -107,10 +113,23 @@ export function requireWritableFolder(folder: string): void {
 
 /** What the user is told when a start goes on although the device is full. */
 export function fullDeviceText(folder: string): string {
-  return (
-    `No space left on the device that holds ${folder}. Reads and deletes work, and nothing else ` +
-    "is stored until there is space again."
-  );
+  return lacksInodes(folder)
+    ? `${noInodes(folder)} Reads and deletes work, and files of large values are not stored until ` +
+        "there are inodes again."
+    : `No space left on the device that holds ${folder}. Reads and deletes work, and nothing else ` +
+        "is stored until there is space again.";
+}
+
+function noInodes(folder: string): string {
+  return `No free inodes on the device that holds ${folder}: it has space, but takes no more files (df -i).`;
+}
+
+/** Whether files, and not bytes, are what the device lacks. Some file systems have no such limit. */
+function lacksInodes(folder: string): boolean {
+  let place = folder;
+  while (!existsSync(place)) place = dirname(place);
+  const { files, ffree, bavail, bsize } = statfsSync(place);
+  return files > 0 && ffree < spareFileCount && bavail * bsize > startBytes;
 }
 
 /** The sentence for an error of the file system; other errors are returned as they are. */
@@ -119,6 +138,11 @@ export function explain(error: unknown, folder: string): unknown {
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":
+      if (lacksInodes(folder)) {
+        return new UserError(
+          `${noInodes(folder)} Remove files from this device, then start again.`,
+        );
+      }
       return new UserError(
         `No space left on the device that holds ${folder}. Free space on this device, then start ` +
           "again.",
@@ -151,6 +175,18 @@ const otherFolder = "Or name another folder for the state (--persist-to).";
 
 function isSpaceError(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
+function spareFiles(reservePath: string): string {
+  return `${reservePath}-files`;
+}
+
+function makeSpareFiles(reservePath: string): void {
+  const folder = spareFiles(reservePath);
+  makePrivateFolder(folder);
+  for (let count = readdirSync(folder).length; count < spareFileCount; count++) {
+    writeFileSync(join(folder, String(count)), "", { mode: 0o600 });
+  }
 }
 
 function attemptWrite(folder: string): void {

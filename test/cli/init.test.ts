@@ -154,7 +154,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(shown.out).toContain("new file wrangler.jsonc\n+{");
     expect(shown.out).toContain('+    "test": "vitest run",');
     expect(shown.error).toBe(
-      "Nothing was changed: there is no terminal to ask. Make the changes with --yes.\n",
+      "No file was changed: there is no terminal to ask. Make the changes with --yes.\n",
     );
     expect(filesOf(folder)).toEqual(["README.md", "package-lock.json", "package.json"]);
 
@@ -174,7 +174,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
 
   it.runIf(existsSync(terminal)).each([
     ["y", /Changed 3 files\./, 0],
-    ["n", /Nothing was changed\./, 1],
+    ["n", /No file was changed\./, 1],
   ])("asks on a terminal, and %s is an answer", async (answer, message, code) => {
     const folder = temporaryFolder();
     const config = `[[r2_buckets]]\nbinding = "A"\nbucket_name = "a"\n`;

@@ -42,9 +42,14 @@ const script = `
   };`;
 
 describe("ledge dev", () => {
-  it("has --host, --live-reload, --test-scheduled, --env-file, --compatibility-date, --var and --define", async () => {
+  it("has --adopt, --host, --live-reload, --test-scheduled, --env-file, --compatibility-date, --var and --define", async () => {
     const folder = createProject({
-      "wrangler.json": configuration,
+      "wrangler.json": {
+        ...configuration,
+        r2_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      },
+      // As `wrangler dev` leaves an object.
+      ".wrangler/state/v3/r2/photos/blobs/0123": "red",
       "index.js": script,
       ".dev.vars": "IGNORED=yes\nSECRET=ignored",
       "secrets/first.env": "SECRET=first\nSIZE=first",
@@ -52,10 +57,14 @@ describe("ledge dev", () => {
     });
     const envFiles = ["--env-file", "secrets/first.env", "--env-file=secrets/second.env"];
     const words =
-      "--no-dns --host shop.example.com --live-reload --test-scheduled --var COLOUR:red";
+      "--adopt --no-dns --host shop.example.com --live-reload --test-scheduled --var COLOUR:red";
     const build = ["--define", 'REPLACED:"replaced"', "--compatibility-date", "2021-11-02"];
     const dev = ledgeDev(folder, ...words.split(" "), ...envFiles, ...build);
     const url = await dev.url();
+    expect(dev.output).toContain(
+      "wrangler's simulator has objects of photos in .wrangler/state/v3/r2, which the store does not " +
+        'serve. "ledge init --copy-objects" copies those that the store lacks.\n',
+    );
     const answer = {
       hostname: "shop.example.com",
       scheduled: null as string | null,

@@ -34,6 +34,7 @@ const devicePrograms: [name: string, program: string, mebibytes: number][] = [
   ["a bucket that is not open yet can be read on a full device", "full-closed", 24],
   ["zones are read, records deleted, and queries answered on a full device", "full-dns", 24],
   ["a start on a full device names the folder, without a stack", "full-start", 24],
+  ["a device without free inodes is read, and a start names the inodes", "no-inodes", 24],
   ["a start on a read-only device names the folder", "read-only", 24],
 ];
 

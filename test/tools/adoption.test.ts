@@ -136,17 +136,19 @@ describe("a project of wrangler", { timeout: 400_000 }, () => {
     await simulator.dispose();
 
     const before = read("packages/orders/wrangler.toml");
-    const shown = ledge(folder, "init");
+    // The objects are copied, although there is no terminal to agree to the edits.
+    const shown = ledge(folder, "init", "--copy-objects");
     expect(shown.status).toBe(1);
+    expect(shown.out).toContain("shop-photos: copied 3 objects.");
     expect(shown.out).toContain("+++ packages/orders/wrangler.toml");
     expect(shown.error).toBe(
-      "Nothing was changed: there is no terminal to ask. Make the changes with --yes.\n",
+      "No file was changed: there is no terminal to ask. Make the changes with --yes.\n",
     );
     expect(read("packages/orders/wrangler.toml")).toBe(before);
 
     const made = ledge(folder, "init", "--yes", "--copy-objects");
     expect(made).toMatchObject({ status: 0, error: "" });
-    expect(made.out).toContain("shop-photos: copied 3 objects.");
+    expect(made.out).toContain("shop-photos: copied 0 objects. The store has 3 objects already.");
     expect(read("packages/orders/wrangler.toml")).toContain("# kept for ten years");
     expect(read("packages/storefront/wrangler.jsonc")).toContain("// no customers here");
     expect(read("packages/storefront/wrangler.jsonc")).toContain(

@@ -5,30 +5,21 @@
  * format of the simulator. An object that the store has already stays as it is: a second copy writes
  * nothing, and a copy replaces no newer object.
  */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { acceptedConfig, loadMiniflare } from "../../base/miniflare.ts";
 import { ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
+import { simulatedBuckets } from "../../config/deployed-buckets.ts";
 import { persistPath, pluginFolder, stateFolder } from "../../state/folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 
 /** The buckets of these projects that have objects in the simulator. */
 export function simulatorBuckets(configurations: readonly ProjectConfig[]) {
-  const buckets = configurations.flatMap(({ folder, buckets: served }) =>
-    served.map(({ bucketName, previewBucketName }) => ({
-      state: stateFolder(folder),
-      bucketName: previewBucketName ?? bucketName,
-    })),
-  );
-  const distinct = new Map(buckets.map((each) => [JSON.stringify(each), each]));
-  return [...distinct.values()].filter(({ state, bucketName }) => {
-    const blobs = join(pluginFolder(state, "r2"), bucketName, "blobs");
-    try {
-      return readdirSync(blobs).length > 0;
-    } catch {
-      return false;
-    }
+  const buckets = configurations.flatMap(({ folder, buckets: served }) => {
+    const state = stateFolder(folder);
+    const names = simulatedBuckets(pluginFolder(state, "r2"), served);
+    return names.map((bucketName) => ({ state, bucketName }));
   });
+  const distinct = new Map(buckets.map((each) => [JSON.stringify(each), each]));
+  return [...distinct.values()];
 }
 
 export async function copyObjects({
