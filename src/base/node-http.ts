@@ -1,10 +1,12 @@
 /**
- * HTTP in Node: its `http` module, requests with a connection of their own, and the framing of HTTP/1
- * for proxies that pass bytes on.
+ * HTTP in Node: its `http` module, requests with a connection of their own, the comparison of secrets
+ * that clients send, and the framing of HTTP/1 for proxies that pass bytes on.
  *
  * Node's `http`: to import it as an ES module would evaluate its lazy properties, among them
  * `WebSocket`: Node would load its `fetch`, which takes 60 ms, a fifth of a short command's time.
  */
+import { timingSafeEqual } from "node:crypto";
+
 const http = process.getBuiltinModule("node:http");
 
 export const { Agent, createServer, request } = http;
@@ -18,6 +20,12 @@ export function fetchAlone(
   init: Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Record<string, string>> },
 ): Promise<Response> {
   return fetch(url, { ...init, headers: { ...init.headers, connection: "close" } });
+}
+
+/** Takes a time that does not tell how much of the given text is right. */
+export function isSameText(secret: string, given: string): boolean {
+  const [left, right] = [Buffer.from(secret), Buffer.from(given)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 // Where an HTTP/1 request says that the connection ends, and where a response ends (RFC 9112).

@@ -5,7 +5,8 @@
  * A signature covers the method, the path, the query, the headers that the client lists, and what
  * the client says about the body. The body itself is verified while it arrives (`request-body.ts`).
  */
-import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from "node:crypto";
+import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
+import { isSameText } from "../base/node-http.ts";
 import {
   canonicalRequest,
   expiresSecondsMax,
@@ -257,11 +258,6 @@ export function sign(key: KeyObject, text: string): string {
 
 export function sha256(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
-}
-
-export function isSameText(expected: string, actual: string): boolean {
-  const [left, right] = [Buffer.from(expected), Buffer.from(actual)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** The octets in hexadecimal, separated by spaces: they show white space that a text hides. */

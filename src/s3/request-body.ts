@@ -13,6 +13,7 @@
  * decides. `Content-MD5` and `x-amz-checksum-*` add hashes of the content.
  */
 import { createHash } from "node:crypto";
+import { isSameText } from "../base/node-http.ts";
 import {
   base64ToHex,
   checksumPrefix,
@@ -34,7 +35,7 @@ import { uploadBytesMax } from "../store/core/limits.ts";
 import type { Content } from "../store/core/operations.ts";
 import type { Bucket } from "../store/node/bucket.ts";
 import { RunningChecksums } from "../store/node/written-content.ts";
-import { isSameText, sha256, sign, type SigningContext } from "./authorization.ts";
+import { sha256, sign, type SigningContext } from "./authorization.ts";
 import { S3Error } from "./s3-errors.ts";
 
 type S3Headers = ReadonlyMap<string, string>;

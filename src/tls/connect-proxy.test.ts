@@ -40,7 +40,7 @@ async function answer(socket: Socket): Promise<void> {
   socket.end(`got ${piece.toString()}`);
 }
 
-async function open(options: Partial<Parameters<typeof openConnectProxy>[0]> = {}) {
+async function openProxy(options: Partial<Parameters<typeof openConnectProxy>[0]>): Promise<URL> {
   const proxy = await openConnectProxy({
     names: ["api.example"],
     serve: (client) => void answer(client.resume()),
@@ -48,7 +48,11 @@ async function open(options: Partial<Parameters<typeof openConnectProxy>[0]> = {
     ...options,
   });
   onTestFinished(() => proxy.close());
-  const url = new URL(proxy.url);
+  return new URL(proxy.url);
+}
+
+async function open(options: Partial<Parameters<typeof openConnectProxy>[0]> = {}) {
+  const url = await openProxy(options);
   const credentials = Buffer.from(`${url.username}:${url.password}`).toString("base64");
   const header = `proxy-authorization: Basic ${credentials}\r\n`;
   return (head: string, after = "", fields = header): Promise<string> => {
@@ -94,6 +98,30 @@ describe("openConnectProxy()", () => {
       );
     },
   );
+
+  it.each(["", "CONN", "CONNECT api.example:443 HTTP/1.1\r\nHost: api"])(
+    "closes a connection with only %j of a request",
+    async (part) => {
+      const url = await openProxy({ waitMilliseconds: 50 });
+      const socket = connect(Number(url.port), "127.0.0.1");
+      socket.write(part);
+      expect(await text(socket)).toBe("");
+    },
+  );
+
+  it("leaves an established connection alone, and ends a wait for the next proxy", async () => {
+    const send = await open({ waitMilliseconds: 300 });
+    const silent = createServer((socket) => void setTimeout(() => socket.end("late"), 600));
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    expect(await send(`CONNECT 127.0.0.1:${port}`)).toBe(`${established}late`);
+
+    const upstream = { host: "127.0.0.1", port, header: "" };
+    const sendOn = await open({ upstream, waitMilliseconds: 100 });
+    expect(await sendOn("CONNECT other.example:443")).toMatch(/^HTTP\/1\.1 502 /);
+  });
 
   it("says that a host does not answer, and refuses other methods", async () => {
     const server = createServer();

@@ -3,12 +3,14 @@
  * process, and passes connections to all others on. A client that takes its proxy from the
  * environment reaches a fixed host here without any privilege, and everything else as before.
  *
- * The URL of the proxy has a password, because every user of the machine can connect to the port.
+ * The URL of the proxy has a password, because every user of the machine can connect to the port. The
+ * proxy closes a connection whose request or whose answer does not arrive in time; an established
+ * connection may be silent for as long as its ends like.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type AddressInfo, type Socket } from "node:net";
-import { createServer } from "../base/node-http.ts";
+import { createServer, isSameText } from "../base/node-http.ts";
 
 interface ConnectProxyOptions {
   /** The names that lead here, whatever the port, in lower case. */
@@ -21,7 +23,12 @@ interface ConnectProxyOptions {
     readonly port: number;
     readonly header: string;
   } | null;
+  /** How long the proxy waits for a request, and for the other side of a connection. */
+  readonly waitMilliseconds?: number;
 }
+
+/** As the port of the record API has it for requests; a connection takes two seconds, or fails. */
+const waitMillisecondsDefault = 15_000;
 
 const userName = "ledge";
 const established = "HTTP/1.1 200 Connection established\r\n\r\n";
@@ -53,8 +60,10 @@ export async function openConnectProxy({
   names,
   serve,
   upstream,
+  waitMilliseconds = waitMillisecondsDefault,
 }: ConnectProxyOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
   const password = randomBytes(16).toString("hex");
+  const credentials = basicCredentials(userName, password);
   const connections = new Set<Socket>();
   const follow = (connection: Socket): void => {
     connections.add(connection);
@@ -63,14 +72,32 @@ export async function openConnectProxy({
     connection.on("error", () => {});
   };
 
+  /** Destroys a connection unless the returned function is called in time. */
+  const limit = (connection: Socket): (() => void) => {
+    let isWaiting = true;
+    const expire = (): void => void (isWaiting && connection.destroy());
+    // What has arrived while the process was busy is read before the connection is destroyed.
+    const timer = setTimeout(() => setImmediate(expire), waitMilliseconds);
+    const end = (): void => {
+      isWaiting = false;
+      clearTimeout(timer);
+    };
+    connection.once("close", end);
+    return end;
+  };
+
   const pass = (client: Socket, authority: string): void => {
     const { hostname, port } = new URL(`http://${authority}`);
     const target = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 80) };
     const server = connect(upstream ?? target);
     follow(server);
-    let isConnected = false;
+    let isAnswered = false;
+    const endWait = limit(server);
+    server.once(upstream === null ? "connect" : "data", () => {
+      isAnswered = true;
+      endWait();
+    });
     server.once("connect", () => {
-      isConnected = true;
       if (upstream === null) client.write(established);
       else {
         const fields = `Host: ${authority}\r\n${upstream.header}`;
@@ -79,7 +106,7 @@ export async function openConnectProxy({
       client.pipe(server).pipe(client);
     });
     server.once("close", () => {
-      if (isConnected) client.destroySoon();
+      if (isAnswered) client.destroySoon();
       else client.end("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
     });
     client.once("close", () => server.destroy());
@@ -88,11 +115,16 @@ export async function openConnectProxy({
   const server = createServer({ requireHostHeader: false }, (_request, response) => {
     response.writeHead(405, { allow: "CONNECT", connection: "close" }).end();
   });
-  server.on("connection", follow);
+  const requestLimits = new WeakMap<Socket, () => void>();
+  server.on("connection", (client) => {
+    follow(client);
+    requestLimits.set(client, limit(client));
+  });
   server.on("connect", ({ url: authority = "", headers }, client: Socket, start) => {
+    requestLimits.get(client)?.();
     if (!/^(?:\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+):\d{1,5}$/i.test(authority)) {
       client.end("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-    } else if (headers["proxy-authorization"] !== basicCredentials(userName, password)) {
+    } else if (!isSameText(credentials, headers["proxy-authorization"] ?? "")) {
       client.end(
         'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="ledge"\r\n' +
           "Connection: close\r\nContent-Length: 0\r\n\r\n",

@@ -11,8 +11,8 @@
  *
  * There is no CORS: no response has a header that would let another page read it.
  */
-import { timingSafeEqual } from "node:crypto";
 import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
+import { isSameText } from "../../base/node-http.ts";
 
 export interface AccessHead {
   readonly method: string;
@@ -43,7 +43,7 @@ export function decideAccess(head: AccessHead, token: string, port: number): Acc
   if (refusal !== null || !isOwnOrigin) {
     return refuse(403, "Pages of other origins may not use the explorer.");
   }
-  const isFromLink = isSame(head.linkToken, token);
+  const isFromLink = isSameText(token, head.linkToken ?? "");
   // A click in a terminal or a bookmark is "none". A link in another page may open the page, but
   // the cookie is strict: the page then asks for the printed link.
   const isOwnPage = head.fetchSite === null || /^(?:none|same-origin)$/.test(head.fetchSite);
@@ -51,7 +51,8 @@ export function decideAccess(head: AccessHead, token: string, port: number): Acc
     return refuse(403, "Pages of other origins may not use the explorer.");
   }
   if (isFromLink && head.method === "GET") return { access: "link" };
-  if (isSame(cookieValue(head.cookie, cookieName(port)), token)) return { access: "granted" };
+  if (isSameText(token, cookieValue(head.cookie, cookieName(port)) ?? ""))
+    return { access: "granted" };
   return refuse(
     401,
     "This browser has no access yet. Open the link that the command prints: it ends in ?token=…",
@@ -72,13 +73,6 @@ function cookieValue(header: string | null, name: string): string | null {
     if (key === name) return value;
   }
   return null;
-}
-
-/** In a time that does not tell how much of the token is right. */
-function isSame(given: string | null, token: string): boolean {
-  if (given === null) return false;
-  const [left, right] = [Buffer.from(given), Buffer.from(token)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function refuse(status: 401 | 403, message: string): Access {
