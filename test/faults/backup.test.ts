@@ -1,11 +1,15 @@
 /** Copies of a state folder: after an orderly end, and older databases beside newer files. */
-import { cpSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { createProject, ledgeDev } from "../support/dev-process.ts";
+import { bytesOf, sameBytes } from "../support/bytes.ts";
+import { bucketDatabase } from "../support/databases.ts";
 import { StoreProject } from "../support/store-command.ts";
-import { startStore, temporaryFolder } from "../support/store.ts";
+import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { bucketEntry, worker } from "../support/worker.ts";
+import { waitUntil } from "./support/wait.ts";
 
 /** The databases of the store and of the zones, with their logs, relative to the folder. */
 function databaseFiles(folder: string): string[] {
@@ -68,5 +72,161 @@ describe("an orderly end leaves whole databases without a log", () => {
       return rows.map((row) => row["name"]);
     });
     expect(tables).toEqual(expect.arrayContaining(["objects", "zones"]));
+  });
+});
+
+const size = 200_000;
+
+/** A store with a copy of its database, and with files that only its newer database names. */
+interface AgedStore {
+  readonly folder: string;
+  readonly older: string;
+  readonly newer: string;
+}
+
+const suffixes = ["", "-wal", "-shm"];
+
+function copyDatabase(from: string, to: string): void {
+  for (const suffix of suffixes) {
+    rmSync(to + suffix, { force: true });
+    if (existsSync(from + suffix)) cpSync(from + suffix, to + suffix);
+  }
+}
+
+/** @param isRunning whether the older copy is made while the bucket is in use, and has a log */
+async function agedStore(isRunning: boolean): Promise<AgedStore> {
+  const folder = temporaryFolder();
+  const database = bucketDatabase(folder);
+  const older = join(temporaryFolder(), "older");
+  const newer = join(temporaryFolder(), "newer");
+  const first = await startStore(folder);
+  await first.bucket.put("shared", bytesOf(size, 1));
+  await first.bucket.put("replaced", bytesOf(size, 2));
+  if (isRunning) copyDatabase(database, older);
+  await first.stop();
+  if (!isRunning) copyDatabase(database, older);
+  const second = await startStore(folder);
+  await second.control.collectGarbage("photos");
+  await second.bucket.put("new", bytesOf(size, 3));
+  await second.bucket.put("replaced", bytesOf(size, 4));
+  await waitUntil(
+    () => markTexts(folder).includes("4"),
+    () => markTexts(folder).join(),
+  );
+  await second.stop();
+  copyDatabase(database, newer);
+  expect(existsSync(`${older}-wal`)).toBe(isRunning);
+  return { folder, older, newer };
+}
+
+/** What the marks of the bucket's files say: the generation of a database. */
+function markTexts(folder: string): string[] {
+  const blobs = join(folder, "store/blobs/photos");
+  return readdirSync(blobs)
+    .filter((name) => name.startsWith("database."))
+    .map((name) => readFileSync(join(blobs, name), "utf8"));
+}
+
+async function expectNewObjects(folder: string): Promise<void> {
+  const store = await startStore(folder);
+  const { bucket, control } = store;
+  await control.collectGarbage("photos");
+  for (const [key, seed] of [
+    ["shared", 1] as const,
+    ["new", 3] as const,
+    ["replaced", 4] as const,
+  ]) {
+    expect(sameBytes(await (await bucket.get(key))?.bytes(), bytesOf(size, seed))).toBe(true);
+  }
+  await store.stop();
+}
+
+/** The database of another bucket that has files, too. */
+async function otherDatabase(): Promise<string> {
+  const folder = temporaryFolder();
+  const env = { BUCKET: bucketEntry({ bucket_name: "other" }) };
+  const store = await startStore(folder, [worker("export default {};", { env })]);
+  await store.bucket.put("foreign", bytesOf(size, 9));
+  await store.stop();
+  return bucketDatabase(folder, "other");
+}
+
+describe("a database that is not the one of its files", () => {
+  const cases: [name: string, isRunning: boolean, replace: (aged: AgedStore) => Promise<void>][] = [
+    [
+      "is an older copy without a log",
+      false,
+      async ({ folder, older }) => copyDatabase(older, bucketDatabase(folder)),
+    ],
+    [
+      "is an older copy with its log",
+      true,
+      async ({ folder, older }) => copyDatabase(older, bucketDatabase(folder)),
+    ],
+    ["is lost", false, async ({ folder }) => copyDatabase("missing", bucketDatabase(folder))],
+    [
+      "is that of another bucket",
+      false,
+      async ({ folder }) => copyDatabase(await otherDatabase(), bucketDatabase(folder)),
+    ],
+  ];
+
+  it.each(cases)("removes no file when it %s", async (_, isRunning, replace) => {
+    const aged = await agedStore(isRunning);
+    const { folder, newer } = aged;
+    const files = blobFiles(folder).toSorted();
+    await replace(aged);
+    for (let start = 0; start < 2; start++) {
+      const store = await startStore(folder);
+      const { bucket, control } = store;
+      expect(await bucket.get("new")).toBeNull();
+      expect(await control.collectGarbage("photos")).toBe(0);
+      await store.stop();
+      expect(blobFiles(folder).toSorted()).toEqual(files);
+    }
+    copyDatabase(newer, bucketDatabase(folder));
+    await expectNewObjects(folder);
+  });
+
+  it("keeps the files of the newer database also after the older database has taken writes", async () => {
+    const { folder, older, newer } = await agedStore(false);
+    const files = blobFiles(folder);
+    copyDatabase(older, bucketDatabase(folder));
+    // More files than the newer database has named: its generations are passed.
+    for (const start of [0, 10]) {
+      const store = await startStore(folder);
+      const { bucket, control } = store;
+      for (let index = 0; index < 5; index++)
+        await bucket.put(`later-${start + index}`, bytesOf(size, 7));
+      await control.collectGarbage("photos");
+      await store.stop();
+      expect(blobFiles(folder)).toEqual(expect.arrayContaining(files));
+    }
+    copyDatabase(newer, bucketDatabase(folder));
+    await expectNewObjects(folder);
+  });
+
+  it("is named by check and by gc, and gc --lost gives the files up", async () => {
+    const project = new StoreProject();
+    const folder = project.persistPath;
+    const put = async (key: string) => {
+      expect(await project.start("put", `photos/${key}`, "-").end(bytesOf(size))).toMatchObject({
+        code: 0,
+      });
+    };
+    await put("old");
+    const older = join(temporaryFolder(), "older");
+    copyDatabase(bucketDatabase(folder), older);
+    await put("new");
+    copyDatabase(older, bucketDatabase(folder));
+    expect(await project.json("list", "photos")).toMatchObject({ key: "old" });
+    expect(blobFiles(folder)).toHaveLength(2);
+    const checked = await project.store("check", "photos");
+    expect(checked.text).toContain("replaced by another or by an older copy. The files are kept.");
+    expect((await project.store("gc")).errors).toContain('The files of "photos" are kept');
+    expect(blobFiles(folder)).toHaveLength(2);
+    expect((await project.store("gc", "--lost")).text).toContain("Removed 1 unused file");
+    expect(await project.store("check", "photos")).toMatchObject({ code: 0 });
+    expect(blobFiles(folder)).toHaveLength(1);
   });
 });

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import { RunRecords } from "../../state/runs.ts";
-import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/content.ts";
+import { isAbandoned } from "../../store/core/content.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
@@ -14,9 +14,9 @@ import { checkRemote, type RemoteReport } from "../../store/node/check-remote.ts
 import {
   databaseFolder,
   databasePath,
+  foreignMarks,
   integrityProblems,
   openDatabaseFile,
-  readDatabaseId,
   removePartialFiles,
 } from "../../store/node/store-files.ts";
 import { exitCode, projectOptions, UsageError, type LeafCommand } from "../command.ts";
@@ -212,8 +212,9 @@ export const collectGarbage = storeCommand({
   summary: "Removes the files that crashed runtimes have left",
   details:
     "A runtime does the same by itself when it opens a bucket for the first time. The files of a\n" +
-    "database that was lost stay, because a restored database would name them: --lost gives them up.",
-  options: { "--lost": "Also removes the files of a database that was lost" },
+    "database that was lost, or replaced by an older copy, stay, because the right database would\n" +
+    "name them: --lost gives them up.",
+  options: { "--lost": "Also removes the files of a database that was lost or is newer" },
 
   async run(invocation, { project, bucket, local }) {
     // Opening a bucket may remove files before `collectGarbage()` does; those count too.
@@ -224,8 +225,16 @@ export const collectGarbage = storeCommand({
       // A bucket that cannot be opened collects nothing. A read says why.
       await bucket(bucketName).call({ method: "head", key: "-" });
       await local().collectGarbage(bucketName);
-      if (!invocation.flag("lost")) continue;
-      await removeForeignMarks(project, bucketName);
+      const marks = await foreignMarks(project.folder, bucketName);
+      if (marks.length === 0) continue;
+      if (!invocation.flag("lost")) {
+        printRemark(
+          `The files of "${bucketName}" are kept, because its database was lost or replaced: run ` +
+            `"ledge store check ${bucketName}", or give the files up with --lost.`,
+        );
+        continue;
+      }
+      for (const mark of marks) await rm(mark, { force: true });
       await local().collectGarbage(bucketName);
     }
     await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
@@ -239,15 +248,6 @@ export const collectGarbage = storeCommand({
     );
   },
 });
-
-/** Gives up the files of other databases than the bucket's (`store/bucket/garbage-collector.ts`). */
-async function removeForeignMarks(project: StoreProject, bucketName: string): Promise<void> {
-  const ownMark = databaseMark(readDatabaseId(project.folder, bucketName));
-  const folder = blobFolder(project, bucketName);
-  for (const { name } of await filesIn(folder)) {
-    if (isDatabaseMark(name) && name !== ownMark) await rm(join(folder, name), { force: true });
-  }
-}
 
 /** Blobs of runs that have ended. */
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {

@@ -15,7 +15,6 @@ import {
   type Request,
   areReads,
   asksForDisk,
-  blobsOf,
 } from "../core/operations.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
@@ -79,6 +78,7 @@ export class BucketObject extends BucketService<BucketEnv> {
       blobs: this.#blobs,
       runs: env.runs,
       removeFiles: (names) => this.#remove(names),
+      waitUntil: (work) => ctx.waitUntil(work),
       databasePath: databasePath(env, ctx.id),
       blobsPath: `${env.place.folder}/blobs/${bucketFolder(name)}`,
     });
@@ -172,8 +172,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     if (isLarge && operations.some(({ method }) => method === "delete")) this.#startReclaim();
     // Most calls release no file, and return without a promise.
     const isConfirmed = this.#disk.confirmAtOnce(reads);
-    const needsMark =
-      !this.#collector.isMarked && operations.some((each) => blobsOf(each).length > 0);
+    const needsMark = this.#collector.needsMark(operations);
     const isDeleted = operations[0]?.method === "deleteBucket" && outcomes[0]?.ok === true;
     if (isConfirmed && !needsMark && !isDeleted && released.length === 0) return outcomes;
     return this.#complete(outcomes, released, { isConfirmed, needsMark, isDeleted });

@@ -30,12 +30,14 @@ import { RequestOutcomes } from "../../state/outcomes.ts";
 import { ContentTable, ReleasedFiles } from "./contents.ts";
 import { countObjects, hasObjects, listObjects } from "./object-list.ts";
 import { Objects, type BucketPlatform } from "./objects.ts";
-import { isEmpty, openTables, SettingsTable } from "./schema.ts";
+import { isEmpty, openTables, renewDatabaseId, SettingsTable } from "./schema.ts";
 import { MultipartUploads } from "./uploads.ts";
 
 export class Bucket {
   /** Names the database in the folder of the files. */
-  readonly databaseId: string;
+  databaseId: string;
+  /** The generation of the database when it was opened. */
+  readonly openedGeneration: number;
   readonly #platform: BucketPlatform;
   readonly contents: ContentTable;
   readonly #objects: Objects;
@@ -46,7 +48,9 @@ export class Bucket {
 
   constructor(platform: BucketPlatform) {
     const { storage, bucketName, runId } = platform;
-    this.databaseId = openTables(storage, bucketName);
+    const { databaseId, generation } = openTables(storage, bucketName);
+    this.databaseId = databaseId;
+    this.openedGeneration = generation;
     this.#platform = platform;
     this.releasedFiles = new ReleasedFiles(storage.sql, runId);
     this.contents = new ContentTable(storage.sql, this.releasedFiles);
@@ -177,6 +181,10 @@ export class Bucket {
     this.#objects.rollBack();
     this.#settings.forget();
     this.uploads.forgetDeadline();
+  }
+
+  renewDatabaseId(): void {
+    this.databaseId = renewDatabaseId(this.#platform.storage.sql);
   }
 
   /** Whether a new database would hold the same, except for the requests. */

@@ -39,6 +39,7 @@ export class ContentTable {
       return { size: content.bytes.length, place: this.addBody(content.bytes), md5 };
     }
     this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", content.blob);
+    this.#sql.exec("UPDATE generation SET number = number + 1");
     return { size: content.size, place: content.blob, md5 };
   }
 
@@ -79,6 +80,11 @@ export class ContentTable {
     const [bytes] = row;
     if (verify) verifyBody(key, bytes, md5);
     return { bytes: length === size ? bytes : bytes.slice(offset, offset + length) };
+  }
+
+  /** How many files the commits of this database have named. */
+  generation(): number {
+    return onlyRow<[number]>(this.#sql.exec("SELECT number FROM generation"))[0];
   }
 
   namesFiles(): boolean {

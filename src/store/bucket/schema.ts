@@ -13,11 +13,13 @@
  * `since` of an upload in progress is the time from which its deadline counts: the time of its
  * creation, or an earlier time if a rule of the bucket says so.
  *
- * `database_id` names the database in the folder of the files (`garbage-collector.ts`).
+ * `database_id` names the database in the folder of the files, and `generation` counts the files that
+ * commits have named (`garbage-collector.ts`).
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
 import { outcomeTable } from "../../state/outcomes.ts";
+import type { DatabaseState } from "../core/content.ts";
 import { formatVersion, otherFormatText } from "../core/errors.ts";
 import type { AbortRule } from "../core/multipart.ts";
 import type { Request, StoredSettings } from "../core/operations.ts";
@@ -65,7 +67,11 @@ const statements = [
   outcomeTable,
   `CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT`,
   `CREATE TABLE released (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
+  // A database of an earlier version does not have the table.
+  `CREATE TABLE IF NOT EXISTS generation (id INTEGER PRIMARY KEY, number INTEGER NOT NULL) STRICT`,
+  `INSERT OR IGNORE INTO generation VALUES (1, 0)`,
 ];
+const generationStatements = statements.slice(-2);
 
 /** The tables whose rows a new database does not have. */
 const names = ["objects", "bodies", "blobs", "uploads", "parts", "settings", "released"];
@@ -73,20 +79,31 @@ const names = ["objects", "bodies", "blobs", "uploads", "parts", "settings", "re
 /**
  * Opens the tables, and creates them in a new database.
  *
- * @returns the id of the database
  * @throws Error when another version of the store has written the database
  */
 export function openTables(
   storage: Pick<DurableObjectStorage, "sql" | "transactionSync">,
   bucketName: string,
-): string {
+): DatabaseState {
   const { sql } = storage;
   // One transaction: a crash leaves the database unchanged.
   if (isNew(sql)) storage.transactionSync(() => createTables(sql));
   const hasFormat = hasTable(sql, "format");
   const [version] = hasFormat ? onlyRow<[number]>(sql.exec("SELECT version FROM format")) : [0];
   if (version !== formatVersion) throw new Error(otherFormatText(bucketName, version));
-  return onlyRow<[string]>(sql.exec("SELECT database_id FROM format"))[0];
+  if (!hasTable(sql, "generation")) {
+    storage.transactionSync(() => generationStatements.forEach((each) => sql.exec(each)));
+  }
+  const query = "SELECT database_id, number FROM format, generation";
+  const [databaseId, generation] = onlyRow<[string, number]>(sql.exec(query));
+  return { databaseId, generation };
+}
+
+/** Gives the database another id. */
+export function renewDatabaseId(sql: SqlStorage): string {
+  const statement =
+    "UPDATE format SET database_id = lower(hex(randomblob(8))) RETURNING database_id";
+  return onlyRow<[string]>(sql.exec(statement))[0];
 }
 
 export function isNew(sql: SqlStorage): boolean {
@@ -114,7 +131,7 @@ export function isEmpty(sql: SqlStorage): boolean {
     .exec<{ used: number }>(
       `SELECT ${hasRows} OR EXISTS (
           SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'
-            AND name NOT IN ('format', 'requests', ${known})
+            AND name NOT IN ('format', 'generation', 'requests', ${known})
         ) AS used`,
     )
     .one();

@@ -59,6 +59,13 @@ export class BlobDirectory {
     return response.body;
   }
 
+  /** The text of a small file; `null` when it does not exist. */
+  async readText(fileName: string): Promise<string | null> {
+    const response = await this.#disk.fetch(this.#folder + encodeURIComponent(fileName));
+    const text = await response.text();
+    return response.ok ? text : null;
+  }
+
   async remove(fileName: string): Promise<void> {
     const response = await this.#disk.fetch(this.#folder + encodeURIComponent(fileName), {
       method: "DELETE",

@@ -8,6 +8,7 @@ import {
   bucketFolder,
   bucketOfFolder,
   isAbandoned,
+  isForeignMark,
   makeBlobName,
   fitBodyToPage,
 } from "./content.ts";
@@ -136,4 +137,19 @@ it("fitBodyToPage() cuts off at most 48 bytes, and only if more rows fit into a 
     return !pays || kept > size || size - kept > 48;
   });
   expect(wrong).toEqual([]);
+});
+
+describe("isForeignMark()", () => {
+  const database = { databaseId: "00000000000000aa", generation: 5 };
+
+  it.each([
+    ["the mark of the database", "database.00000000000000aa", "5", false],
+    ["a mark that has not followed yet", "database.00000000000000aa", "4", false],
+    ["a mark of an earlier version", "database.00000000000000aa", "", false],
+    ["a mark of a newer state", "database.00000000000000aa", "6", true],
+    ["the mark of another database", "database.00000000000000bb", "1", true],
+    ["a blob", makeBlobName("0".repeat(16), "1".repeat(32)), "9", false],
+  ])("is right for %s", (_, name, text, expected) => {
+    expect(isForeignMark({ name, text }, database)).toBe(expected);
+  });
 });

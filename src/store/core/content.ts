@@ -91,9 +91,28 @@ export function isOfRun(blobName: string, runId: string): boolean {
 
 const databaseMarkPattern = /^database\.[0-9a-f]{16}$/;
 
-/** The empty file that says which database names the files of a folder (`bucket/garbage-collector.ts`). */
+/** The file that says which database names the files of a folder (`bucket/garbage-collector.ts`). */
 export function databaseMark(databaseId: string): string {
   return `database.${databaseId}`;
+}
+
+/** A database: its id, and how many files its commits have named so far. */
+export interface DatabaseState {
+  readonly databaseId: string;
+  readonly generation: number;
+}
+
+/**
+ * Whether a mark says that files belong to another database, or to a newer state of this one.
+ *
+ * @param text the content of the mark: a generation of the database
+ */
+export function isForeignMark(
+  mark: { readonly name: string; readonly text: string },
+  { databaseId, generation }: DatabaseState,
+): boolean {
+  if (!isDatabaseMark(mark.name)) return false;
+  return mark.name !== databaseMark(databaseId) || Number(mark.text) > generation;
 }
 
 export function isPartialMark(fileName: string): boolean {

@@ -15,11 +15,9 @@ import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { UserError } from "../../base/user-error.ts";
 import {
   bucketFolder,
-  databaseMark,
   decodeSegments,
   describeBlobDamage,
   isAbandoned,
-  isDatabaseMark,
   type Segment,
 } from "../core/content.ts";
 import { formatVersion, otherFormatText } from "../core/errors.ts";
@@ -27,7 +25,7 @@ import { compareKeys } from "../core/key.ts";
 import { multipartEtag } from "../core/multipart.ts";
 import { decodeObject, joinEncoded } from "../core/object.ts";
 import type { ObjectRecord } from "../core/operations.ts";
-import { databasePath, integrityProblems, openDatabaseFile } from "./store-files.ts";
+import { databasePath, foreignMarks, integrityProblems, openDatabaseFile } from "./store-files.ts";
 
 export interface Damage {
   /** Absent for damage that is not that of one object. */
@@ -96,14 +94,13 @@ export async function checkBucket({
     for (const problem of integrityProblems(database)) {
       report.damages.push({ problem: `The database is damaged: ${problem}` });
     }
-    const { version, databaseId } = readFormat(check);
+    const version = readFormat(check);
     if (version !== formatVersion) throw new UserError(otherFormatText(bucketName, version));
     await checkObjects(check, checked.onObject);
     await checkUploads(check);
     checkReferences(check);
     await countGarbage(check, ended);
-    const ownMark = databaseMark(databaseId);
-    const isForeign = files.some((name) => isDatabaseMark(name) && name !== ownMark);
+    const isForeign = (await foreignMarks(storeFolder, bucketName)).length > 0;
     if (isForeign && report.garbage.files > 0) {
       report.damages.push({ problem: lostDatabase(path, report.garbage.files) });
     }
@@ -118,19 +115,17 @@ export async function checkBucket({
 
 function lostDatabase(path: string, files: number): string {
   return (
-    `The database that names ${files} of the bucket's files is lost or was replaced. The files ` +
-    `are kept. Restore ${path} from a backup, or give the files up with "ledge store gc --lost".`
+    `The database that names ${files} of the bucket's files is lost, or was replaced by another or ` +
+    `by an older copy. The files are kept. Restore the newer ${path} from a backup, or give the ` +
+    `files up with "ledge store gc --lost".`
   );
 }
 
 /** The version is 0 for a database that does not say it. */
-function readFormat(check: Check): { version: number; databaseId: string } {
+function readFormat(check: Check): number {
   const hasFormat = rowsOf(check, "SELECT 1 FROM sqlite_master WHERE name = 'format'").length > 0;
   const [format] = hasFormat ? rowsOf(check, "SELECT * FROM format") : [];
-  return {
-    version: Number(format?.["version"] ?? 0),
-    databaseId: String(format?.["database_id"] ?? ""),
-  };
+  return Number(format?.["version"] ?? 0);
 }
 
 interface CheckedRow {

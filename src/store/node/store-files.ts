@@ -13,13 +13,29 @@
  * has the database open, the reader has its own index of the log, and takes no lock that keeps workerd out.
  */
 import { createHash, createHmac } from "node:crypto";
-import { closeSync, openSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { loadSqlite } from "../../base/runtime-patches.ts";
-import { bucketFolder, bucketOfFolder, isAbandoned, isPartialMark } from "../core/content.ts";
+import {
+  bucketFolder,
+  bucketOfFolder,
+  isAbandoned,
+  isDatabaseMark,
+  isForeignMark,
+  isPartialMark,
+  type DatabaseState,
+} from "../core/content.ts";
 
 /** The empty file in the folder of a deleted bucket. */
 const deletedMark = "bucket.deleted";
@@ -205,12 +221,47 @@ export function integrityProblems(database: DatabaseSync): string[] {
 
 const problemsMax = 20;
 
-/** The id of a bucket's database, which the marks of its files have (`core/content.ts`). */
-export function readDatabaseId(storeFolder: string, bucketName: string): string {
+/**
+ * The marks in the folder of a bucket's files that are those of other databases, or of a newer state
+ * of the bucket's database (`bucket/garbage-collector.ts`).
+ */
+export async function foreignMarks(storeFolder: string, bucketName: string): Promise<string[]> {
+  const folder = join(storeFolder, "blobs", bucketFolder(bucketName));
+  const names = (await readdir(folder).catch(() => [])).filter(isDatabaseMark);
+  // The marks first: a mark is not ahead of its database.
+  const marks = names.map((name) => ({
+    name,
+    path: join(folder, name),
+    text: textOf(join(folder, name)),
+  }));
+  if (marks.length === 0) return [];
   const database = openDatabaseFile(databasePath(storeFolder, bucketName));
   try {
-    return String(database.prepare("SELECT database_id AS id FROM format").get()?.["id"]);
+    const state = readDatabaseState(database);
+    return marks.filter((mark) => isForeignMark(mark, state)).map(({ path }) => path);
   } finally {
     database.close();
   }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function readDatabaseState(database: DatabaseSync): DatabaseState {
+  const hasGeneration = database
+    .prepare("SELECT 1 FROM sqlite_master WHERE name = 'generation'")
+    .get();
+  const row = database
+    .prepare(
+      hasGeneration === undefined
+        ? "SELECT database_id AS id, 0 AS number FROM format"
+        : "SELECT database_id AS id, number FROM format, generation",
+    )
+    .get();
+  return { databaseId: String(row?.["id"]), generation: Number(row?.["number"]) };
 }
