@@ -1,8 +1,13 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { expect, it, onTestFinished, beforeEach, describe } from "vitest";
-import { loadWithBytecode, saveBytecode, watchCrashes } from "./runtime-patches.ts";
-import { loopbackArgument } from "./processes.ts";
+import {
+  loadWithBytecode,
+  loopbackArgument,
+  saveBytecode,
+  watchCrashes,
+} from "./runtime-patches.ts";
+import { isMarkHeld, makeMark } from "./open-mark.ts";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -63,23 +68,75 @@ function runProgram(program: string): string {
   return stdout + stderr;
 }
 
-it.skipIf(process.platform === "win32")(
-  "keepRuntimeFilesPrivate() gives a runtime a private umask, and no other process",
-  () => {
+describe.skipIf(process.platform === "win32")("endProgramsWithThisProcess()", () => {
+  it("gives a runtime a private umask, and no other process", () => {
     const printed = runProgram(`
       import { spawn } from "node:child_process";
       import { once } from "node:events";
       process.umask(0o022);
-      patches.keepRuntimeFilesPrivate();
+      patches.endProgramsWithThisProcess();
       for (const argument of ["${loopbackArgument}localhost:1", "other"]) {
         const args = ["-p", "process.umask().toString(8)", "--", argument];
-        await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
+        const child = spawn(process.execPath, args, { stdio: "inherit" });
+        await once(child, "close");
       }
       console.log(process.umask().toString(8));
     `);
     expect(printed.split("\n")).toEqual(["77", "22", "22", ""]);
-  },
-);
+  });
+
+  it("keeps exit codes, signals, and the error for a file that does not exist", () => {
+    const printed = runProgram(`
+      import { spawn } from "node:child_process";
+      import { once } from "node:events";
+      patches.endProgramsWithThisProcess();
+      const start = (program, file = process.execPath) =>
+        spawn(file, ["-e", program, "--", "${loopbackArgument}localhost:1"], { stdio: "ignore" });
+      console.log(await once(start("process.exit(3)"), "close"));
+      const waiting = start("setInterval(() => {}, 1000)");
+      waiting.kill("SIGTERM");
+      console.log(await once(waiting, "close"));
+      console.log((await once(start("", "/missing"), "error"))[0].code);
+    `);
+    expect(printed).toBe("[ 3, null ]\n[ null, 'SIGTERM' ]\nENOENT\n");
+  });
+
+  it.each(["SIGKILL", "SIGTERM"] as const)(
+    "ends a runtime and the bundler when the process ends by %s, also stopped ones",
+    async (signal) => {
+      const folder = mkdtempSync(join(tmpdir(), "ledge-programs-"));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const marks = ["runtime", "bundler"].map((name) => join(folder, name));
+      for (const mark of marks) makeMark(mark);
+      // The program holds the mark open, as a runtime does.
+      const script = `
+        import * as patches from ${JSON.stringify(patchesUrl)};
+        import { openMark } from ${JSON.stringify(new URL("./open-mark.ts", import.meta.url).href)};
+        import { spawn } from "node:child_process";
+        patches.endProgramsWithThisProcess();
+        const wait = "console.log(1); setInterval(() => {}, 1000)";
+        const words = [["${loopbackArgument}localhost:1"], ["esbuild", "--service=1"]];
+        for (const [index, mark] of ${JSON.stringify(marks)}.entries()) {
+          const stdio = ["ignore", "pipe", "inherit", ...openMark(mark)];
+          const child = spawn(process.execPath, ["-e", wait, "--", ...words[index]], { stdio });
+          await new Promise((resolve) => child.stdout.once("data", resolve));
+          child.kill("SIGSTOP");
+        }
+        console.log("started");
+        setInterval(() => {}, 1000);`;
+      const parent = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      onTestFinished(() => void parent.kill("SIGKILL"));
+      await once(parent.stdout, "data");
+      const isHeld = () => marks.map(isMarkHeld);
+      // The parent has the marks open, too.
+      expect(isHeld()).toEqual([true, true]);
+      parent.kill(signal);
+      await expect.poll(isHeld, { timeout: 30_000 }).toEqual([false, false]);
+    },
+  );
+});
 
 it("loadSqlite() prints no warning, and later warnings are printed", () => {
   const printed = runProgram(`

@@ -2,16 +2,16 @@
  * What Ledge changes of Node's own behaviour, or uses of Node beyond its documentation. Each has an
  * effect that users see; without that, use what Node documents.
  *
- * - **Processes of wrangler and Miniflare** (`observeRuntimesAt()`, `watchCrashes()`,
- *   `ChildProcesses`). Neither hands out its child processes. Node announces every process that it
- *   starts on the diagnostics channel `child_process`, before the process has an id and arguments.
- *   If Node stops to announce them: the owner of a folder does not record its runtime, a crashed
- *   script hangs instead of starting again, and `ledge dev` leaves the bundler.
+ * - **Processes of wrangler and Miniflare** (`observeRuntimesAt()`, `watchCrashes()`). Neither hands out
+ *   its child processes. Node announces every process that it starts on the diagnostics channel
+ *   `child_process`, before the process has an id and arguments. If Node stops to announce them: a
+ *   crashed script hangs instead of starting again.
  * - **`child.emit` of a runtime** (`holdExit()`): an interrupt from the terminal is no crash. If Node
  *   emits "exit" in another way: Ctrl+C prints a crash.
- * - **`child.spawn` of a runtime** (`keepRuntimeFilesPrivate()`): what workerd makes has the mode that
- *   its umask leaves, and neither Miniflare nor Node has an option for the umask of a child. If Node
- *   renames the method: other users can read databases, where they can enter their folder.
+ * - **`child.spawn` of a program** (`endProgramsWithThisProcess()`): runtimes and the bundler do not end
+ *   with a parent that was killed, and what workerd makes has the mode that its umask leaves. Neither
+ *   Miniflare nor Node has an option for either. If Node renames the method: a killed process leaves
+ *   its programs, and other users can read databases, where they can enter their folder.
  * - **`process.emitWarning`** (`loadSqlite()`, `loadWithBytecode()`): Node warns of SQLite (Node 22) and of
  *   `import()` in a script. If Node warns in another way: the user sees a warning at the start.
  * - **The module cache of `require()`** (`loadWithBytecode()`): loads wrangler and Miniflare with the bytecode
@@ -24,21 +24,29 @@ import { isAscii } from "node:buffer";
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire, Module } from "node:module";
+import type { Socket } from "node:net";
 import { basename, dirname, join, sep } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { Readable } from "node:stream";
 import { constants, Script } from "node:vm";
-import { isMainThread } from "node:worker_threads";
 import { crc32 } from "node:zlib";
-import {
-  identityOf,
-  isRuntimeCommand,
-  loopbackArgument,
-  type ProcessIdentity,
-} from "./processes.ts";
+import { openMark } from "./open-mark.ts";
 import { UserError } from "./user-error.ts";
+
+/** Miniflare passes its loopback address to workerd as an argument. */
+export const loopbackArgument = "--external-addr=loopback=";
+/** The configuration file of a runtime that Ledge starts itself (`state/own-runtime.ts`). */
+export const ownConfigName = "ledge-runtime.capnp";
 
 /** @returns a function that ends the watch */
 function watchChildren(onChild: (child: ChildProcess) => void): () => void {
@@ -50,7 +58,9 @@ function watchChildren(onChild: (child: ChildProcess) => void): () => void {
 
 /** Observes the runtimes of a Miniflare, which starts another after a reload or a crash. */
 export interface RuntimeObserver {
-  onStart?(runtime: ProcessIdentity): void;
+  /** A FIFO that the runtime holds open from its first moment to its end (`state/owner.ts`). */
+  readonly mark?: string;
+  onStart?(): void;
   /** The runtime listens at a socket, by the name that Miniflare gives the socket. */
   onListen?(socketName: string): void;
   /** @param isKilled whether this process has ended the runtime */
@@ -76,12 +86,7 @@ function watchRuntimes(): void {
   if (isWatchingRuntimes) return;
   isWatchingRuntimes = true;
   watchChildren((child) => {
-    const observers = (): RuntimeObserver[] => {
-      const loopbackPort = loopbackPortOf(child);
-      return loopbackPort === null
-        ? []
-        : [...(observersByLoopbackPort.get(loopbackPort)?.values() ?? [])];
-    };
+    const observers = (): RuntimeObserver[] => observersOf(child.spawnargs);
     // Before Miniflare's own listener: who waits for the end of Miniflare sees what this leaves.
     child.once("exit", () => {
       for (const observer of observers()) observer.onExit?.(child.killed);
@@ -89,7 +94,7 @@ function watchRuntimes(): void {
     setImmediate(() => {
       if (child.pid === undefined) return;
       for (const observer of observers()) {
-        observer.onStart?.(identityOf(child.pid));
+        observer.onStart?.();
         followLines(child.stdio[controlPipe], (line) => {
           const { event, socket } = JSON.parse(line) as { event: string; socket: string };
           if (event === "listen") observer.onListen?.(socket);
@@ -99,8 +104,14 @@ function watchRuntimes(): void {
   });
 }
 
+function observersOf(args: readonly string[] = []): RuntimeObserver[] {
+  const argument = args.find((each) => each.startsWith(loopbackArgument));
+  const loopbackPort = Number(argument?.slice(argument.lastIndexOf(":") + 1));
+  return [...(observersByLoopbackPort.get(loopbackPort)?.values() ?? [])];
+}
+
 /** workerd writes a line of JSON to this pipe when it listens at a socket. */
-const controlPipe = 3;
+export const controlPipe = 3;
 
 /** Waits until the other reader of the stream listens: to read before it does would take its lines. */
 function followLines(
@@ -139,7 +150,7 @@ export function watchCrashes(onCrash: (signal: string, tell: () => void) => void
   let watching = true;
   const end = watchChildren((child) =>
     holdExit(child, (signal, tell) => {
-      if (!watching || loopbackPortOf(child) === null) return tell();
+      if (!watching || !isOfMiniflare(child.spawnargs)) return tell();
       followOutput(child);
       if (signal === null || child.killed) return tell();
       onCrash(signal, tell);
@@ -187,69 +198,91 @@ export async function endedRuntimesOutput(): Promise<void> {
   await Promise.all(endingOutputs);
 }
 
-/** The child processes that start from now on. None is left when the program ends. */
-export class ChildProcesses {
-  readonly #running = new Set<ChildProcess>();
-  readonly #endWatch: () => void;
-
-  constructor() {
-    this.#endWatch = watchChildren((child) => {
-      this.#running.add(child);
-      child.once("exit", () => this.#running.delete(child));
-    });
-  }
-
-  /** Kills workerd and the bundler where they still run. The bundler would end by itself later. */
-  async end(): Promise<void> {
-    this.#endWatch();
-    const left = Array.from(this.#running).filter((child) => isRuntime(child) || isBundler(child));
-    await Promise.all(
-      left.map(async (child) => {
-        const exited = once(child, "exit");
-        if (child.kill("SIGKILL")) await exited;
-      }),
-    );
-  }
+/** The name of the executable does not tell: MINIFLARE_WORKERD_PATH can name any file. */
+function isOfMiniflare(args: readonly string[] = []): boolean {
+  return args.some((each) => each.startsWith(loopbackArgument));
 }
 
-function isRuntime({ spawnargs }: ChildProcess): boolean {
-  return (spawnargs ?? []).some(isRuntimeCommand);
+/** A runtime, or the bundler. */
+function isProgram(args: readonly string[]): boolean {
+  if (isOfMiniflare(args) || args.some((each) => each.endsWith(ownConfigName))) return true;
+  return /esbuild.* --service=/.test(args.join(" "));
 }
 
-function loopbackPortOf({ spawnargs }: ChildProcess): number | null {
-  const argument = spawnargs?.find((each) => each.startsWith(loopbackArgument));
-  return argument === undefined ? null : Number(argument.slice(argument.lastIndexOf(":") + 1));
-}
+const shell = "/bin/sh";
+let areProgramsBound = false;
 
-function isBundler({ spawnfile }: ChildProcess): boolean {
-  return /esbuild(\.exe)?$/.test(spawnfile);
-}
-
-let isPrivate = false;
-
-/** In worker threads, where Node has no umask, and on Windows, the mode of the folders protects files. */
-export function keepRuntimeFilesPrivate(): void {
-  if (isPrivate || !isMainThread || process.platform === "win32") return;
-  isPrivate = true;
+/**
+ * From now on, runtimes and the bundler end when this process ends, however this process ends, and
+ * only their user can read what they make.
+ *
+ * A shell starts the program: the shell sets the umask, leaves a watcher, and becomes the program, whose
+ * process id and signals are those of the shell. The watcher reads a pipe to which this process writes a
+ * line when the program has ended. A pipe that ends without a line is the end of this process, and the
+ * watcher kills the program. So no process is ever ended by a process id that a file has kept. On Windows
+ * and in a container without a shell the program starts as it is.
+ */
+export function endProgramsWithThisProcess(): void {
+  if (areProgramsBound || !existsSync(shell)) return;
+  areProgramsBound = true;
   // Node publishes the object of a child process before it starts the process.
   watchChildren((started) => {
     const child = started as SpawningProcess;
     const spawn = child.spawn.bind(child);
     child.spawn = (options) => {
-      if (options.args?.some(isRuntimeCommand) !== true) return spawn(options);
-      const before = process.umask(0o077);
+      const { file, args = [] } = options;
+      // Node reports a file that does not exist.
+      if (!isProgram(args) || !existsSync(file)) return spawn(options);
+      const marks = observersOf(args).flatMap(({ mark }) => openMark(mark));
       try {
-        return spawn(options);
+        // Two copies of Ledge in this process start the program by one shell.
+        if (file === shell) return spawn({ ...options, stdio: [...streamsOf(options), ...marks] });
+        return spawnBound(child, spawn, { ...options, stdio: [...streamsOf(options), ...marks] });
       } finally {
-        process.umask(before);
+        for (const mark of marks) closeSync(mark);
       }
     };
   });
 }
 
-type SpawningProcess = ChildProcess & {
-  spawn(options: { readonly args?: readonly string[] }): unknown;
-};
+function streamsOf({ stdio = "pipe" }: SpawnOptions): readonly unknown[] {
+  return typeof stdio === "string" ? [stdio, stdio, stdio] : stdio;
+}
+
+function spawnBound(
+  child: SpawningProcess,
+  spawn: SpawningProcess["spawn"],
+  options: SpawnOptions & { readonly stdio: readonly unknown[] },
+): unknown {
+  const { file, args = [], stdio } = options;
+  const pipe = stdio.length;
+  const bound = [shell, "-c", startProgram(pipe), "ledge", file, ...args.slice(1)];
+  const started = spawn({ ...options, file: shell, args: bound, stdio: stdio.concat("pipe") });
+  const watcher = child.stdio?.[pipe] as Socket | undefined;
+  watcher?.on("error", () => {}).resume();
+  watcher?.unref();
+  // "close" comes after "exit", when the watcher has ended, too.
+  child.once("exit", () => watcher?.ref().end("\n"));
+  return started;
+}
+
+/** The watcher has no other file of the program: who reads from a program sees the program's end. */
+function startProgram(pipe: number): string {
+  const others = Array.from({ length: pipe - 2 }, (_, index) => `${index + 3}>&-`).join(" ");
+  const watch = `trap "" HUP INT TERM; read -r _ || kill -9 "$0"`;
+  return `umask 077
+${shell} -c '${watch}' $$ <&${pipe} >/dev/null 2>&1 ${others} &
+exec ${pipe}<&-
+exec "$@"`;
+}
+
+interface SpawnOptions {
+  readonly file: string;
+  readonly args?: readonly string[];
+  readonly stdio?: string | readonly unknown[];
+}
+
+type SpawningProcess = ChildProcess & { spawn(options: SpawnOptions): unknown };
 
 export function loadSqlite(): typeof Sqlite {
   const sqlite = withoutWarnings(

@@ -8,7 +8,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Wrangler from "wrangler";
-import { loadWithBytecode } from "./runtime-patches.ts";
+import { endProgramsWithThisProcess, loadWithBytecode } from "./runtime-patches.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";
@@ -33,6 +33,7 @@ let loaded: UsedExports | undefined;
 export function loadWrangler(): UsedExports {
   if (loaded !== undefined) return loaded;
   const { file, version } = findWrangler();
+  endProgramsWithThisProcess();
   loadWithBytecode(createRequire(file).resolve("miniflare"));
   loadWithBytecode(file);
   return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));

@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { readConfig, type ProjectConfig } from "./read-config.ts";
-import { toWranglerTable, withTemporaryConfig } from "./wrangler-config.ts";
+import { toWranglerTable, withTemporaryConfig, writeTemporaryConfig } from "./wrangler-config.ts";
 
 let folder: string;
 beforeEach(() => void (folder = temporaryFolder()));
@@ -147,12 +146,16 @@ describe("withTemporaryConfig()", () => {
   });
 
   it("removes the files of processes that have ended, and no others", async () => {
-    const { pid: ended } = spawnSync(process.execPath, ["--version"]);
-    const running = join(folder, `.ledge-${process.ppid}-0.wrangler.json`);
-    writeFileSync(join(folder, `.ledge-${ended}-0.wrangler.json`), "");
-    writeFileSync(running, "");
+    const running = writeTemporaryConfig(folder, {});
+    const before = readdirSync(folder).toSorted();
+    expect(before).toHaveLength(3);
+    for (const name of ["lock", "wrangler.json"]) {
+      writeFileSync(join(folder, `.ledge-0123456789abcdef.${name}`), "");
+    }
     await withTemporaryConfig(config, {}, async () => {});
-    expect(readdirSync(folder).toSorted()).toEqual([basename(running), "wrangler.toml"]);
+    expect(readdirSync(folder).toSorted()).toEqual(before);
+    running.remove();
+    expect(readdirSync(folder)).toEqual(["wrangler.toml"]);
   });
 
   it("replaces the name on the console, for several files at once, and restores the console", async () => {

@@ -9,9 +9,10 @@
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isAlive } from "../base/processes.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { isTable, type Table } from "../base/schema.ts";
+import { FileLock, removeFreeLock } from "../state/lock.ts";
+import { newRunId } from "../state/runs.ts";
 import { remoteOption } from "../store/config/remotes.ts";
 import { withoutServedBuckets } from "./deployed-buckets.ts";
 import type { BucketBinding } from "../store/config/store-buckets.ts";
@@ -78,8 +79,8 @@ function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Ta
  * A temporary configuration file, for functions of wrangler that take a path and not a table.
  *
  * The file stands beside the original, because wrangler resolves paths, `.dev.vars` and `.env` from
- * its folder. Its name holds the id of the process that wrote it: the next process removes files
- * that a killed process has left.
+ * its folder. Beside it is a lock that this process holds: the next process removes files that a killed
+ * process has left.
  *
  * While wrangler reads the file, its output names the original file, and its warning about `unsafe`
  * bindings is switched off: the user has written neither. The console and the environment belong to
@@ -89,19 +90,30 @@ function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Ta
 
 const methods = ["log", "warn", "error"] as const;
 const noUnsafeWarning = "WRANGLER_DISABLE_EXPERIMENTAL_WARNING";
-const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
-let writtenCount = 0;
+const lockPattern = /^\.ledge-[0-9a-f]{16}\.lock$/;
 
 /** Writes the file. The caller removes it. */
 export function writeTemporaryConfig(
   folder: string,
   table: Table,
 ): { readonly path: string; remove(): void } {
-  removeStaleFiles(folder);
-  const path = join(folder, `.ledge-${process.pid}-${writtenCount++}.wrangler.json`);
+  for (const name of readdirSync(folder)) {
+    if (!lockPattern.test(name)) continue;
+    const lockPath = join(folder, name);
+    removeFreeLock(lockPath, () => rmSync(fileBeside(lockPath), { force: true }));
+  }
+  const lockPath = join(folder, `.ledge-${newRunId()}.lock`);
+  const path = fileBeside(lockPath);
+  const lock = FileLock.takeOwn(lockPath);
   // The original may be private, and may hold keys.
   writeFileSync(path, JSON.stringify(table), { mode: 0o600 });
-  return { path, remove: () => rmSync(path, { force: true }) };
+  return {
+    path,
+    remove() {
+      for (const each of [path, lockPath]) rmSync(each, { force: true });
+      lock.release();
+    },
+  };
 }
 
 export async function withTemporaryConfig<Result>(
@@ -119,13 +131,8 @@ export async function withTemporaryConfig<Result>(
   }
 }
 
-function removeStaleFiles(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const writer = namePattern.exec(name)?.[1];
-    if (writer !== undefined && !isAlive({ processId: Number(writer) })) {
-      rmSync(join(folder, name), { force: true });
-    }
-  }
+function fileBeside(lockPath: string): string {
+  return lockPath.replace(/lock$/, "wrangler.json");
 }
 
 /** Names of original files, by the names of temporary files. */

@@ -31,7 +31,7 @@ import {
   requireWritableFolder,
   stateFolder,
 } from "../state/folder.ts";
-import { endLeftRuntimes, storeNeeds } from "../store/node/store-owner.ts";
+import { storeNeeds } from "../store/node/store-owner.ts";
 import { accessOf, CompanionDns } from "./companion-dns.ts";
 import { CompanionS3 } from "./companion-s3.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
@@ -198,8 +198,6 @@ export class DevServer implements RunningDev {
   async start(): Promise<void> {
     const { config, wrangler } = this.#project;
     this.#warn();
-    // A dev server that was killed has left a proxy at the port.
-    await endLeftRuntimes(pluginFolder(this.persistFolder, "store"));
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
     const inspectorPort = this.#options.inspectorPort ?? wrangler.dev.inspector_port;

@@ -1,7 +1,5 @@
 /** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
 import { emitKeypressEvents, type Key } from "node:readline";
-import { stopMilliseconds, within } from "../base/concurrency.ts";
-import { ChildProcesses } from "../base/runtime-patches.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import { startDevServer, type DevServer } from "./dev-server.ts";
 import { openBrowser } from "./open-browser.ts";
@@ -24,7 +22,6 @@ export async function runTerminalSession(
   };
   const releaseSignals = ownSignals(end);
   const releaseShell = watchShell(end);
-  const children = new ChildProcesses();
   let dev: DevServer | undefined;
   let releaseKeys: (() => void) | undefined;
   try {
@@ -37,7 +34,6 @@ export async function runTerminalSession(
     releaseKeys?.();
     releaseShell();
     await dev?.stop();
-    await within(stopMilliseconds, children.end());
     releaseSignals();
   }
 }

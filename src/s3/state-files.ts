@@ -8,8 +8,8 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readOrMakeFile, makePrivateFolder, writeWhole } from "../base/private-files.ts";
-import { isAlive, thisProcess, type ProcessIdentity } from "../base/processes.ts";
 import { explain } from "../state/folder.ts";
+import { beginRun, endRun, isRunActive, newRunId, removeEndedRuns } from "../state/runs.ts";
 import { UserError } from "../base/user-error.ts";
 import type { S3Credentials } from "../http/signature.ts";
 
@@ -46,8 +46,10 @@ function newCredentials(): string {
   return `${JSON.stringify(credentials, null, 2)}\n`;
 }
 
-interface ServerRecord extends ProcessIdentity {
+interface ServerRecord {
   readonly url: string;
+  /** While this run is active, the server listens. */
+  readonly runId: string;
 }
 
 const recordName = "server.json";
@@ -55,27 +57,28 @@ const recordName = "server.json";
 /** @returns a function that removes the record, unless another server has written its own */
 export function recordServer(folder: string, url: string): () => void {
   makePrivateFolder(folder);
-  const record: ServerRecord = { ...thisProcess(), url };
+  removeEndedRuns(folder);
+  const record: ServerRecord = { url, runId: newRunId() };
   const path = join(folder, recordName);
+  beginRun(folder, record.runId);
   writeWhole(path, `${JSON.stringify(record)}\n`);
   return () => {
     if (readRecord(folder)?.url === url) rmSync(path, { force: true });
+    endRun(folder, record.runId);
   };
 }
 
 /** The URL of the folder's running server; `null` if there is none. */
 export function findServer(folder: string): string | null {
   const record = readRecord(folder);
-  return record !== null && isAlive(record) ? record.url : null;
+  return record !== null && isRunActive(folder, record.runId) ? record.url : null;
 }
 
 function readRecord(folder: string): ServerRecord | null {
   try {
     const text = readFileSync(join(folder, recordName), "utf8");
-    const { processId, url, ...rest } = parseObject<ServerRecord>(text);
-    return typeof processId === "number" && typeof url === "string"
-      ? { ...rest, processId, url }
-      : null;
+    const { url, runId } = parseObject<ServerRecord>(text);
+    return typeof url === "string" && typeof runId === "string" ? { url, runId } : null;
   } catch {
     // There is no record.
     return null;

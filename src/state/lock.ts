@@ -1,15 +1,14 @@
 /**
- * Locks between processes, which the operating system releases when the process that has a lock
- * dies, however it dies.
+ * Who is alive: a process holds a lock, and the operating system takes the lock away when the process
+ * ends, however it ends. So no process id is needed, which means nothing in another container and is given
+ * to another process later. A copied folder has no lock that a process holds.
  *
- * Node has no function for file locks, but SQLite locks its files: an exclusive transaction is a
- * lock that every platform supports. The file stays empty. Two locks of one process exclude each
- * other too.
- *
- * POSIX drops the lock of a process when the process closes any descriptor of the file, so no other
- * code may open the file.
+ * Node has no function for file locks, but SQLite locks its files: an exclusive transaction is a lock that
+ * every platform supports. The file stays empty. Two locks of one process exclude each other too. POSIX
+ * drops the lock of a process when the process closes any descriptor of the file, so no other code may
+ * open the file.
  */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
@@ -34,23 +33,29 @@ export class FileLock {
    */
   static tryTake(path: string): FileLock | null {
     const { DatabaseSync } = loadSqlite();
-    let database: Sqlite.DatabaseSync | undefined;
-    try {
-      if (!existsSync(path)) {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        // A file that does not exist has no lock that closing the descriptor could drop.
-        writeFileSync(path, "", { mode: 0o600, flag: "a" });
+    for (;;) {
+      let database: Sqlite.DatabaseSync | undefined;
+      try {
+        if (!existsSync(path)) {
+          mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+          // A file that does not exist has no lock that closing the descriptor could drop.
+          writeFileSync(path, "", { mode: 0o600, flag: "a" });
+        }
+        const file = fileIdentity(path);
+        database = new DatabaseSync(path, { timeout: 0 });
+        // Without a second file, in which SQLite would keep its journal.
+        database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+        // Another process may have removed the file since: then this is the lock of no name.
+        if (file !== null && fileIdentity(path) === file) return new FileLock(database);
+        database.close();
+      } catch (error) {
+        database?.close();
+        if ((error as { errcode?: number }).errcode === busyCode) return null;
+        throw new UserError(
+          `Cannot lock ${path}: ${(error as Error).message}. Ledge must be able to write this file, ` +
+            "and the file must be empty.",
+        );
       }
-      database = new DatabaseSync(path, { timeout: 0 });
-      database.exec("BEGIN EXCLUSIVE");
-      return new FileLock(database);
-    } catch (error) {
-      database?.close();
-      if ((error as { errcode?: number }).errcode === busyCode) return null;
-      throw new UserError(
-        `Cannot lock ${path}: ${(error as Error).message}. Ledge must be able to write this file, ` +
-          "and the file must be empty.",
-      );
     }
   }
 
@@ -62,6 +67,14 @@ export class FileLock {
     }
   }
 
+  /** For a name that only this process uses, where others only look whether the lock is free. */
+  static takeOwn(path: string): FileLock {
+    for (;;) {
+      const lock = FileLock.tryTake(path);
+      if (lock !== null) return lock;
+    }
+  }
+
   /** A second call does nothing. */
   release(): void {
     // `isOpen` of the database is not in Node 22.13.
@@ -69,6 +82,47 @@ export class FileLock {
     this.#isReleased = true;
     this.#database.close();
   }
+}
+
+/** Whether a process holds the lock. */
+export function isLocked(path: string): boolean {
+  return existsSync(path) && !useFreeLock(path, () => {});
+}
+
+/**
+ * Removes the file of a lock that no process holds, and first what the last holder has left.
+ *
+ * @returns whether no process holds the lock
+ */
+export function removeFreeLock(path: string, removeLeft: () => void = () => {}): boolean {
+  if (!existsSync(path)) return true;
+  return useFreeLock(path, () => {
+    removeLeft();
+    rmSync(path, { force: true });
+  });
+}
+
+function useFreeLock(path: string, act: () => void): boolean {
+  let lock: FileLock | null;
+  try {
+    lock = FileLock.tryTake(path);
+  } catch {
+    // The file belongs to another user, whose process may live.
+    return false;
+  }
+  if (lock === null) return false;
+  try {
+    act();
+  } finally {
+    lock.release();
+  }
+  return true;
+}
+
+/** Identifies a file, however its path is written; `null` when the file does not exist. */
+export function fileIdentity(path: string): string | null {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev}:${found.ino}`;
 }
 
 /**

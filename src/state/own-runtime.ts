@@ -4,11 +4,12 @@
  * The owner of a folder needs a runtime without a script. Miniflare would be most of its cost: to
  * load Miniflare takes half a second of processor time.
  *
- * The runtime listens at Unix sockets only. workerd is started again when it ends by itself.
+ * The runtime listens at Unix sockets only, and holds the mark of the folder (`owner.ts`). workerd is
+ * started again when it ends by itself.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { closeSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -18,15 +19,16 @@ import { capnpText, workerdConfigFile } from "../base/capnp-text.ts";
 import { writeWhole } from "../base/private-files.ts";
 import { removeSocket } from "./sockets.ts";
 import { workerdPath } from "../base/miniflare.ts";
-import { keepRuntimeFilesPrivate } from "../base/runtime-patches.ts";
-import { identityOf, ownConfigName, type ProcessIdentity } from "../base/processes.ts";
+import { openMark } from "../base/open-mark.ts";
+import { controlPipe, endProgramsWithThisProcess, ownConfigName } from "../base/runtime-patches.ts";
+import { markPath } from "./owner.ts";
 
 export interface OwnRuntimeOptions {
   /** Where the configuration file is while workerd starts: a folder that this process owns. */
   readonly folder: string;
   readonly config: Pick<Config, "services"> & { readonly sockets: readonly OwnSocket[] };
-  /** Called for each process of workerd, before the process opens anything. */
-  readonly onStart: (runtime: ProcessIdentity) => void;
+  /** Called before each start of workerd. */
+  readonly onStart?: (() => void) | undefined;
   /** Called for each process, when it listens at all sockets. */
   readonly onListen: () => void;
   /** Receives the lines that the workers print. */
@@ -39,8 +41,6 @@ interface OwnSocket {
   readonly service: { readonly name: string; readonly entrypoint?: string };
 }
 
-/** workerd writes a line of JSON to this pipe when it listens at a socket. */
-const controlPipe = 3;
 /** Between two attempts to start a workerd that does not start again. */
 const retryMilliseconds = 1_000;
 
@@ -77,7 +77,8 @@ export class OwnRuntime {
     // A workerd that was killed before its socket got another name has left the socket.
     for (const socket of config.sockets) removeSocket(socket.path);
     try {
-      const child = startWorkerd(path);
+      onStart?.();
+      const child = startWorkerd(path, folder);
       this.#process = child;
       const ended = once(child, "close");
       const startLines: string[] = [];
@@ -85,7 +86,6 @@ export class OwnRuntime {
       for (const stream of [child.stdout, child.stderr]) {
         createInterface(stream as Readable).on("line", (line) => pass(line));
       }
-      if (child.pid !== undefined) onStart(identityOf(child.pid));
       const first = await Promise.race([listening(child, config.sockets.length), ended]);
       if (first !== "listening") throw new Error(startFailure(startLines));
       for (const line of startLines) onOutput(line);
@@ -125,15 +125,18 @@ function configText({ services, sockets }: OwnRuntimeOptions["config"]): string 
   return workerdConfigFile(capnpText(config));
 }
 
-function startWorkerd(configPath: string): ChildProcess {
-  keepRuntimeFilesPrivate();
-  const child = spawn(workerdPath(), ["serve", `--control-fd=${controlPipe}`, configPath], {
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
-    windowsHide: true,
-    env: { ...process.env, TZ: "UTC" },
-  });
-  endWithThisProcess(child);
-  return child;
+function startWorkerd(configPath: string, folder: string): ChildProcess {
+  endProgramsWithThisProcess();
+  const marks = openMark(markPath(folder));
+  try {
+    return spawn(workerdPath(), ["serve", `--control-fd=${controlPipe}`, configPath], {
+      stdio: ["ignore", "pipe", "pipe", "pipe", ...marks],
+      windowsHide: true,
+      env: { ...process.env, TZ: "UTC" },
+    });
+  } finally {
+    for (const mark of marks) closeSync(mark);
+  }
 }
 
 /** Never settles if workerd ends before it listens at all sockets. */
@@ -154,33 +157,4 @@ function startFailure(lines: readonly string[]): string {
 
 function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
-}
-
-const running = new Set<ChildProcess>();
-/** The signals that end a process, with their numbers. */
-const endSignals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
-
-/** workerd does not notice the end of its parent. */
-function endWithThisProcess(child: ChildProcess): void {
-  if (running.size === 0) {
-    process.on("exit", killRunning);
-    for (const signal of Object.keys(endSignals)) process.on(signal, endBySignal);
-  }
-  running.add(child);
-  child.once("exit", () => {
-    running.delete(child);
-    if (running.size > 0) return;
-    process.off("exit", killRunning);
-    for (const signal of Object.keys(endSignals)) process.off(signal, endBySignal);
-  });
-}
-
-function killRunning(): void {
-  for (const child of running) child.kill("SIGKILL");
-}
-
-/** Without a listener Node would end by itself, and another listener decides what the signal does. */
-function endBySignal(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) > 1) return;
-  process.exit(128 + endSignals[signal as keyof typeof endSignals]);
 }

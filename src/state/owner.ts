@@ -8,17 +8,16 @@
  *
  * **The lock decides.** The owner is the process that has the folder's lock (`lock.ts`). Nothing
  * else decides: no process id, no port that answers, no time of a file. The kernel releases the lock
- * when the owner dies, but the owner's runtimes live on and keep the databases open. So the owner
- * leaves a record of its processes, and the next owner first ends the processes in the record. An
- * owner that ends in order removes its record.
+ * when the owner dies. Its runtime ends then, too (`base/runtime-patches.ts`), but some milliseconds
+ * later; the mark that the runtime holds (`base/open-mark.ts`) tells when.
  *
  * A process is in one of these states, for each folder:
  *
  *     client         is connected to the control socket of the owner (`OwnerLink`), sends requests to
  *                    the service's socket, and repeats a request whose answer is lost with the same
  *                    id (`repeat.ts`). It opens no database. It may read and write content files.
- *     taking over    has the lock. It ends the programs of the last owner, and of killed clients
- *                    (`runs.ts`), before it opens anything. It answers no request yet.
+ *     taking over    has the lock, and waits until no runtime holds the mark, before it opens anything.
+ *                    It answers no request yet.
  *     brief owner    has the lock and a runtime without a script (`own-runtime.ts`), because no other
  *                    process owned the folder. It gives the folder up when a client asks.
  *     owner          has the lock until its end: a dev server, or a Miniflare with a script.
@@ -27,39 +26,42 @@
  *     client ◀──a process asks for the folder (`claimFolder()`)── brief owner
  *     (brief) owner ──its end──▶ the lock is free, the links of its clients end
  *
- * Only a process that has the lock may open the databases, write the owner's record, listen at the
- * sockets of the folder (`sockets.ts`), end the programs of other processes, and remove what they
- * have left. Every client may become the owner (`succession.ts`). The address of the service is the
+ * An owner that is stopped (SIGSTOP, a suspended container) keeps the lock and the databases: its clients
+ * wait, and go on when it goes on. No process takes the folder from an owner that is alive. A command
+ * that gets no answer says which process has the folder.
+ *
+ * A copied folder has a lock that no process holds, so its first user owns the copy. The record
+ * (`owner.json`) is for clients and for messages, and counts only beside the lock file that it names.
+ *
+ * Only a process that has the lock may open the databases (by its runtime), write the owner's record and
+ * listen at the sockets of the folder (`sockets.ts`). A content file is removed by the bucket in the
+ * owner's runtime only: when its row is deleted, or when no row names the file and the lock of the run
+ * that wrote it is free (`runs.ts`). Every client may become the owner (`succession.ts`). The address of the service is the
  * same for every owner, and each owner remembers the outcomes of requests in the transaction of the
  * write (`outcomes.ts`), so a request that two owners receive is executed once.
  */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket, connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { checkpointDatabases } from "./checkpoint.ts";
-import { FileLock } from "./lock.ts";
+import { fileIdentity, FileLock } from "./lock.ts";
 import { removeSocket, socketPath } from "./sockets.ts";
+import { isMarkHeld, makeMark } from "../base/open-mark.ts";
 import { makePrivateFolder, writeWhole } from "../base/private-files.ts";
-import {
-  childPrograms,
-  isAlive,
-  killPrograms,
-  markChildren,
-  markedPrograms,
-  thisProcess,
-  type ProcessIdentity,
-} from "../base/processes.ts";
+import { isTable } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { requireUsableFolder, type FolderNeeds } from "./folder.ts";
-import { RunRecords } from "./runs.ts";
+import { removeEndedRuns } from "./runs.ts";
 
-export interface OwnerRecord extends ProcessIdentity {
+export interface OwnerRecord {
+  /** For messages: the id means nothing in another PID namespace. */
+  readonly processId: number;
+  readonly namespace: string | null;
   readonly isBrief: boolean;
-  /** The runtimes and the bundler of the owner, and of earlier owners until they have ended. */
-  readonly programs: readonly ProcessIdentity[];
-  /** The earlier owners whose programs may not have ended. */
-  readonly earlier: readonly ProcessIdentity[];
+  /** Identifies the lock file: the record in a copied folder does not count. */
+  readonly lock: string | null;
 }
 
 export interface OwnerOptions<Details extends object> {
@@ -84,29 +86,39 @@ const handoverLine = "handover";
 const serviceLine = "serve";
 const lockName = "lock";
 const recordName = "owner.json";
+const markName = "open";
+const pollMilliseconds = 10;
+/** A runtime ends some milliseconds after the process that has started it. */
+const runtimeEndMilliseconds = 10_000;
+/** The kernel closes the connections of a killed process before it releases the locks of the process. */
+const clientEndMilliseconds = 200;
+
+/** The FIFO that each runtime holds open which has the databases of a folder open. */
+export function markPath(folder: string): string {
+  return join(folder, markName);
+}
 
 export class FolderOwner<Details extends object = object> {
   readonly folder: string;
   readonly #lock: FileLock;
+  readonly #lockId: string | null;
   readonly #options: OwnerOptions<Details>;
-  readonly #runs: RunRecords;
   readonly #connections = new Set<Socket>();
   #server: Server | undefined;
   #details: Partial<Details>;
-  #programs: readonly ProcessIdentity[] = [];
   #isReleased = false;
 
   private constructor(folder: string, lock: FileLock, options: OwnerOptions<Details>) {
     this.folder = folder;
     this.#lock = lock;
+    this.#lockId = fileIdentity(join(folder, lockName));
     this.#options = options;
-    this.#runs = new RunRecords(folder);
     this.#details = options.details ?? {};
   }
 
   /**
-   * Makes this process the owner, and ends the programs that an earlier owner and clients that were
-   * killed have left. Returns `null` when the folder has an owner.
+   * Makes this process the owner, when the runtime of an earlier owner has ended. Returns `null` when the
+   * folder has an owner.
    */
   static async tryTake<Details extends object = object>(
     folder: string,
@@ -130,25 +142,17 @@ export class FolderOwner<Details extends object = object> {
     if (lock === null) return null;
     const owner = new FolderOwner(folder, lock, options);
     try {
-      await owner.#succeed(readOwnerRecord(folder));
+      await waitForRuntimes(folder);
+      makeMark(markPath(folder));
+      owner.#write();
       await owner.#listen();
-      await owner.#runs.endAbandoned();
+      removeEndedRuns(folder);
       options.prepare?.();
       return owner;
     } catch (error) {
       owner.release();
       throw error;
     }
-  }
-
-  /**
-   * Records a runtime that this process has started, and the programs that the process has started
-   * for other purposes: wrangler's proxy keeps its port, and the bundler may never end.
-   */
-  recordRuntime(runtime: ProcessIdentity): void {
-    const programs = [...this.#programs.filter(isAlive), ...childPrograms(), runtime];
-    this.#programs = [...new Map(programs.map((each) => [each.processId, each])).values()];
-    this.#write();
   }
 
   /** Adds to the record. */
@@ -163,46 +167,31 @@ export class FolderOwner<Details extends object = object> {
     this.#isReleased = true;
     this.#server?.close();
     // A folder that was removed meanwhile may exist again, with another owner.
-    if (readOwnerRecord(this.folder)?.processId === process.pid) {
-      // Without the server, programs of an earlier owner may have the databases open.
-      if (this.#server !== undefined) {
-        checkpointDatabases(this.folder);
-        removeSocket(socketPath(this.folder, controlSocket));
-      }
-      rmSync(join(this.folder, recordName), { force: true });
-    }
+    if (this.#lockId === fileIdentity(join(this.folder, lockName))) this.#leave();
     // First the lock, then the connections: a client that sees the end can take the lock.
     this.#lock.release();
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Ends the programs of an owner that has ended without removing its record. */
-  async #succeed(last: OwnerRecord | null): Promise<void> {
-    markChildren();
-    if (last === null) return this.#write();
-    const earlier = [identityIn(last), ...(last.earlier ?? [])];
-    // If this process is killed too, the next owner needs to know all of them.
-    this.#write({ programs: last.programs ?? [], earlier });
-    const left = await killPrograms([...(last.programs ?? []), ...markedPrograms(earlier)]);
-    if (left.length > 0) {
-      const ids = left.map(({ processId }) => processId).join(", ");
-      throw new UserError(
-        `Cannot use ${this.folder}: process ${ids} of an earlier run still has its databases open ` +
-          "and does not end. End the process, and try again.",
-      );
+  /** Leaves whole databases, and no file that tells of this process. */
+  #leave(): void {
+    const { folder } = this;
+    if (this.#server !== undefined) removeSocket(socketPath(folder, controlSocket));
+    if (!isMarkHeld(markPath(folder))) {
+      checkpointDatabases(folder);
+      rmSync(markPath(folder), { force: true });
     }
-    this.#write();
+    rmSync(join(folder, recordName), { force: true });
   }
 
-  #write(left: Partial<OwnerRecord> = {}): void {
+  #write(): void {
     if (this.#isReleased) return;
     const record: OwnerRecord = {
       ...this.#details,
-      ...thisProcess(),
+      processId: process.pid,
+      namespace: pidNamespace(),
       isBrief: this.#options.isBrief,
-      programs: this.#programs,
-      earlier: [],
-      ...left,
+      lock: this.#lockId,
     };
     writeWhole(join(this.folder, recordName), JSON.stringify(record));
   }
@@ -228,8 +217,7 @@ export class FolderOwner<Details extends object = object> {
     connection.on("error", () => {});
     connection.once("close", () => {
       this.#connections.delete(connection);
-      // A client that was killed has left its runtime, whose script goes on.
-      if (!this.#isReleased) void this.#runs.afterClientEnd().catch(() => {});
+      setTimeout(() => removeEndedRuns(this.folder), clientEndMilliseconds).unref();
     });
     createInterface(connection).on("line", (line) => {
       if (line === handoverLine && isBrief) onHandover?.();
@@ -238,22 +226,58 @@ export class FolderOwner<Details extends object = object> {
   }
 }
 
-/** `null` when the file does not exist, or is not a record. */
-export function readOwnerRecord<Details extends object = object>(
-  folder: string,
-): (OwnerRecord & Partial<Details>) | null {
+/**
+ * Waits until no runtime has the databases open. The lock is free, so the runtime is of a process that
+ * was killed, and ends.
+ *
+ * @throws UserError when the runtime does not end
+ */
+async function waitForRuntimes(folder: string): Promise<void> {
+  const deadline = Date.now() + runtimeEndMilliseconds;
+  while (isMarkHeld(markPath(folder))) {
+    if (Date.now() > deadline) {
+      throw new UserError(
+        `Cannot use ${folder}: a runtime has its databases open and does not end, although no process ` +
+          `has the folder's lock. The lock file was removed, or the runtime was left by a process that ` +
+          `was killed. End the process that uses the folder, and try again: "fuser ${markPath(folder)}" ` +
+          "shows the id of the runtime.",
+      );
+    }
+    await delay(pollMilliseconds);
+  }
+}
+
+/** `null` where there is no such namespace. */
+function pidNamespace(): string | null {
   try {
-    const record = JSON.parse(readFileSync(join(folder, recordName), "utf8")) as
-      | (OwnerRecord & Partial<Details>)
-      | null;
-    return Number.isInteger(record?.processId) ? record : null;
+    return readlinkSync("/proc/self/ns/pid");
   } catch {
     return null;
   }
 }
 
-function identityIn({ processId, processStart = null }: ProcessIdentity): ProcessIdentity {
-  return { processId, processStart };
+/** The record of the folder's owner; `null` when the file does not exist, or is not such a record. */
+export function readOwnerRecord<Details extends object = object>(
+  folder: string,
+): (OwnerRecord & Partial<Details>) | null {
+  try {
+    const record: unknown = JSON.parse(readFileSync(join(folder, recordName), "utf8"));
+    if (!isTable(record) || !Number.isInteger(record["processId"])) return null;
+    return record["lock"] === fileIdentity(join(folder, lockName))
+      ? (record as unknown as OwnerRecord & Partial<Details>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The owner, for a message. */
+export function nameOwner(owner: OwnerRecord | null): string {
+  if (owner === null) return "Another process";
+  const { processId, namespace } = owner;
+  return namespace === pidNamespace()
+    ? `Process ${processId}`
+    : `Process ${processId} of another container`;
 }
 
 /** The connection of a client to the owner of a folder. The end of the connection is the end of the owner. */

@@ -1,73 +1,95 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { identityOf, loopbackArgument, thisProcess } from "../base/processes.ts";
-import { newRunId, RunRecords } from "./runs.ts";
+import {
+  activeRuns,
+  beginRun,
+  endRun,
+  isRunActive,
+  newRunId,
+  OwnFolder,
+  removeEndedRuns,
+} from "./runs.ts";
 
-/** The records of a new state folder, and the folder of the records. */
-function newRuns(): { runs: RunRecords; folder: string } {
-  const stateFolder = mkdtempSync(join(tmpdir(), "ledge-runs-"));
-  onTestFinished(() => rmSync(stateFolder, { recursive: true, force: true }));
-  return { runs: new RunRecords(stateFolder), folder: join(stateFolder, "runs") };
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-runs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
-function startProcess(...args: string[]): ChildProcess {
-  return spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "--", ...args]);
+/** A process that does something and then waits. Resolves with what the process prints. */
+async function startProcess(action: string): Promise<{ child: ChildProcess; printed: string }> {
+  const url = JSON.stringify(new URL("./runs.ts", import.meta.url).href);
+  const program = `import * as runs from ${url}; ${action}; setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [printed] = (await once(child.stdout, "data")) as [Buffer];
+  return { child, printed: printed.toString() };
 }
 
-/** A process that has ended. */
-const ended = { processId: spawnSync(process.execPath, ["-e", ""]).pid, processStart: "1" };
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+}
 
-test("RunRecords.activeIds() lists the runs of processes that are alive", () => {
-  const { runs, folder } = newRuns();
-  expect(runs.activeIds()).toEqual([]);
+test("a run is active until its end, or the end of its process", async () => {
+  const folder = newFolder();
   const [own, other] = [newRunId(), newRunId()];
-  runs.write(own);
-  writeFileSync(join(folder, other), JSON.stringify(ended));
-  writeFileSync(join(folder, newRunId()), "{");
-  writeFileSync(join(folder, "notes.txt"), JSON.stringify(thisProcess()));
-  expect(runs.activeIds()).toEqual([own]);
-  expect(statSync(join(folder, own)).mode & 0o777).toBe(0o600);
-  runs.remove(own);
-  expect(runs.activeIds()).toEqual([]);
+  beginRun(folder, own);
+  beginRun(folder, own);
+  const { child } = await startProcess(
+    `runs.beginRun(${JSON.stringify(folder)}, "${other}"); console.log("begun")`,
+  );
+  expect([own, other].map((id) => isRunActive(folder, id))).toEqual([true, true]);
+  removeEndedRuns(folder);
+  expect(activeRuns(folder).toSorted()).toEqual([own, other].toSorted());
+  await kill(child);
+  expect([own, other].map((id) => isRunActive(folder, id))).toEqual([true, false]);
+  expect(activeRuns(folder)).toEqual([own]);
+  endRun(folder, own);
+  expect(isRunActive(folder, own)).toBe(false);
+  expect(readdirSync(join(folder, "runs"))).toEqual([other]);
 });
 
-test("RunRecords.endAbandoned() ends the runtimes of processes that have ended", async () => {
-  const { runs, folder } = newRuns();
+test("removeEndedRuns() removes records of ended processes, and no other file", () => {
+  const folder = newFolder();
   const own = newRunId();
-  runs.write(own, thisProcess());
-  // A stopped process ends too, and another program with the id of a runtime does not.
-  const runtime = startProcess(`${loopbackArgument}127.0.0.1:1`);
-  const program = startProcess();
-  onTestFinished(() => void program.kill());
-  await Promise.all([once(runtime, "spawn"), once(program, "spawn")]);
-  runtime.kill("SIGSTOP");
-  for (const { pid } of [runtime, program]) {
-    const record = { ...ended, runtime: identityOf(pid as number) };
-    writeFileSync(join(folder, newRunId()), JSON.stringify(record));
-  }
-  mkdirSync(join(folder, "folder"));
-  const exited = once(runtime, "exit");
-  await runs.endAbandoned();
-  expect(await exited).toEqual([null, "SIGKILL"]);
-  expect(program.exitCode).toBeNull();
-  expect(readdirSync(folder).toSorted()).toEqual([own, "folder"].toSorted());
+  beginRun(folder, own);
+  const runs = join(folder, "runs");
+  // As a killed process, or a copy of the folder, has left it.
+  writeFileSync(join(runs, newRunId()), "");
+  writeFileSync(join(runs, "notes.txt"), "");
+  mkdirSync(join(runs, "folder"));
+  removeEndedRuns(folder);
+  expect(readdirSync(runs).toSorted()).toEqual([own, "folder", "notes.txt"].toSorted());
+  endRun(folder, own);
+  removeEndedRuns(join(folder, "missing"));
 });
 
-test("RunRecords.afterClientEnd() waits for the end of a process whose connections have closed", async () => {
-  const { runs, folder } = newRuns();
-  const own = newRunId();
-  runs.write(own, thisProcess());
-  const client = startProcess();
-  onTestFinished(() => void client.kill());
-  await once(client, "spawn");
-  writeFileSync(join(folder, newRunId()), JSON.stringify(identityOf(client.pid as number)));
-  const removed = runs.afterClientEnd();
-  expect(readdirSync(folder)).toHaveLength(2);
-  client.kill("SIGKILL");
-  await removed;
-  expect(readdirSync(folder)).toEqual([own]);
+test("a new OwnFolder removes the folders of ended processes, and no other folder", async () => {
+  const parent = newFolder();
+  const { child, printed } = await startProcess(
+    `console.log(new runs.OwnFolder(${JSON.stringify(parent)}, "own-").path)`,
+  );
+  const left = basename(printed.trim());
+  writeFileSync(join(parent, left, "content"), "content");
+  mkdirSync(join(parent, "own-foreign"));
+  writeFileSync(join(parent, "own-foreign", "content"), "content");
+  mkdirSync(join(parent, "own-empty"));
+  mkdirSync(join(parent, "other"));
+  const own = new OwnFolder(parent, "own-");
+  const kept = [basename(own.path), "own-foreign", "other"];
+  expect(readdirSync(parent).toSorted()).toEqual([...kept, left].toSorted());
+  await kill(child);
+  const second = new OwnFolder(parent, "own-");
+  expect(readdirSync(parent).toSorted()).toEqual([...kept, basename(second.path)].toSorted());
+  own.remove();
+  second.remove();
+  expect(existsSync(own.path)).toBe(false);
 });

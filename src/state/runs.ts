@@ -1,115 +1,111 @@
 /**
- * The runs of a runtime that use a folder, by the owner and by its clients.
+ * What a process leaves when it is killed, and how others know that they may remove it: by a lock that
+ * the process holds until its end (`lock.ts`).
  *
- * Each run writes a record, a file named with the run's id, before it writes anything else. The
- * record names the process and its runtime. The process removes the record when the runtime has
- * ended. If the process is killed, the owner of the folder ends the runtime and removes the record.
- * What a run without a record has left half-written is garbage.
+ * **A run** of a runtime, or of a process that writes files of a store, has a record before it writes
+ * anything else: a file named with the run's id, whose lock its process holds. What a run without a
+ * record has left half-written is garbage.
+ *
+ * **A folder of a process** (`OwnFolder`) has a lock inside.
  */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { writeWhole } from "../base/private-files.ts";
-import {
-  isAlive,
-  killPrograms,
-  markedPrograms,
-  thisProcess,
-  type ProcessIdentity,
-} from "../base/processes.ts";
-
-interface RunRecord extends ProcessIdentity {
-  /** Once the runtime has started. */
-  readonly runtime?: ProcessIdentity;
-}
+import { FileLock, isLocked, removeFreeLock } from "./lock.ts";
 
 const runIdPattern = /^[0-9a-f]{16}$/;
-/** The kernel closes the connections of a killed process before the process has ended. */
-const clientEndMilliseconds = 10_000;
 
 export function newRunId(): string {
   return randomBytes(8).toString("hex");
 }
 
-export class RunRecords {
-  readonly #folder: string;
+/** The runs of this process, by the paths of their records. */
+const ownRuns = new Map<string, FileLock>();
 
-  /** @param stateFolder that the runs use */
-  constructor(stateFolder: string) {
-    this.#folder = join(stateFolder, "runs");
+function recordPath(folder: string, runId: string): string {
+  return join(folder, "runs", runId);
+}
+
+/** @param folder that the run uses. A second call does nothing. */
+export function beginRun(folder: string, runId: string): void {
+  const path = recordPath(folder, runId);
+  if (!ownRuns.has(path)) ownRuns.set(path, FileLock.takeOwn(path));
+}
+
+export function endRun(folder: string, runId: string): void {
+  const path = recordPath(folder, runId);
+  rmSync(path, { force: true });
+  ownRuns.get(path)?.release();
+  ownRuns.delete(path);
+}
+
+export function isRunActive(folder: string, runId: string): boolean {
+  const path = recordPath(folder, runId);
+  return ownRuns.has(path) || isLocked(path);
+}
+
+export function activeRuns(folder: string): string[] {
+  return recordedRuns(folder).filter((runId) => isRunActive(folder, runId));
+}
+
+/** Removes the records of runs whose process has ended. */
+export function removeEndedRuns(folder: string): void {
+  for (const runId of recordedRuns(folder)) {
+    const path = recordPath(folder, runId);
+    if (!ownRuns.has(path)) removeFreeLock(path);
+  }
+}
+
+function recordedRuns(folder: string): string[] {
+  return namesIn(join(folder, "runs")).filter((name) => runIdPattern.test(name));
+}
+
+const lockName = "lock";
+
+/** A folder that belongs to this process, below a folder that several processes use. */
+export class OwnFolder {
+  readonly path: string;
+  readonly #lock: FileLock;
+
+  /**
+   * Makes the folder, and removes the folders that ended processes have left.
+   *
+   * @param prefix of the names of such folders
+   */
+  constructor(parent: string, prefix: string) {
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    for (const name of namesIn(parent)) {
+      if (name.startsWith(prefix)) removeLeftFolder(join(parent, name));
+    }
+    // With mode 0700.
+    this.path = mkdtempSync(join(parent, prefix));
+    this.#lock = FileLock.takeOwn(join(this.path, lockName));
   }
 
-  /** @param runtime once it has started */
-  write(runId: string, runtime?: ProcessIdentity): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const record: RunRecord = { ...thisProcess(), ...(runtime !== undefined && { runtime }) };
-    writeWhole(this.#path(runId), JSON.stringify(record));
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+    this.#lock.release();
   }
+}
 
-  remove(runId: string): void {
-    rmSync(this.#path(runId), { force: true });
-  }
-
-  /** The runs whose process is alive. */
-  activeIds(): string[] {
-    return this.#runIds().filter((runId) => {
-      const record = this.#read(runId);
-      return record !== null && isAlive(record);
+/** A folder without a lock was never used, or is almost removed. */
+function removeLeftFolder(folder: string): void {
+  try {
+    const isFree = removeFreeLock(join(folder, lockName), () => {
+      for (const name of namesIn(folder)) {
+        if (name !== lockName) rmSync(join(folder, name), { recursive: true, force: true });
+      }
     });
+    if (isFree) rmdirSync(folder);
+  } catch {
+    // The folder is not empty, and so not ours, or it belongs to another user.
   }
+}
 
-  #runIds(): string[] {
-    try {
-      return readdirSync(this.#folder).filter((name) => runIdPattern.test(name));
-    } catch {
-      return [];
-    }
-  }
-
-  /**
-   * Ends what a client has left whose connection has closed. The client may live on, and if it was
-   * killed, its process may end only some time after its connection. So the records are read again,
-   * at growing intervals, while a record of another process is there.
-   */
-  async afterClientEnd(): Promise<void> {
-    const own = thisProcess().processId;
-    const isForeign = (runId: string): boolean => this.#read(runId)?.processId !== own;
-    for (let wait = 10, waited = 0; waited < clientEndMilliseconds; waited += wait, wait *= 2) {
-      await this.endAbandoned();
-      if (!this.#runIds().some(isForeign)) return;
-      await delay(wait, undefined, { ref: false });
-    }
-  }
-
-  /**
-   * Ends the programs of processes that were killed, and removes their records. Only the owner of
-   * the folder may call this.
-   */
-  async endAbandoned(): Promise<void> {
-    const found = this.#runIds().map((runId) => ({ runId, record: this.#read(runId) }));
-    const abandoned = found.filter(({ record }) => record === null || !isAlive(record));
-    if (abandoned.length === 0) return;
-    const records = abandoned.flatMap(({ record }) => record ?? []);
-    const runtimes = records.flatMap(({ runtime }) => runtime ?? []);
-    const left = await killPrograms([...runtimes, ...markedPrograms(records)]);
-    for (const { runId, record } of abandoned) {
-      const isLeft = left.some(({ processId }) => processId === record?.runtime?.processId);
-      if (!isLeft) this.remove(runId);
-    }
-  }
-
-  #path(runId: string): string {
-    return join(this.#folder, runId);
-  }
-
-  /** `null` when the file does not exist, or is not a record. */
-  #read(runId: string): RunRecord | null {
-    try {
-      const record = JSON.parse(readFileSync(this.#path(runId), "utf8")) as RunRecord | null;
-      return Number.isInteger(record?.processId) ? record : null;
-    } catch {
-      return null;
-    }
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }

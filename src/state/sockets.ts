@@ -3,17 +3,19 @@
  *
  * A web page cannot connect to a Unix socket, other users cannot enter its folder, and a process in
  * another network namespace can. The path of a socket is at most 103 bytes long, so the sockets of a
- * folder with a long path are in a folder of the user below `/tmp`.
+ * folder with a long path are reached through a link in a folder of the user below `/tmp`.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import {
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
+  symlinkSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -35,12 +37,11 @@ export function socketPath(folder: string, name: string): string {
     : `\\\\.\\pipe\\ledge-${hashOf(path)}-${name}`;
 }
 
+/** The sockets of a folder are always inside it. A long path is reached through a short link. */
 function socketsFolder(folder: string): string {
   const inside = join(folder, "sockets");
-  if (Buffer.byteLength(inside) + 1 + nameBytesMax <= pathBytesMax) {
-    mkdirSync(inside, { recursive: true, mode: 0o700 });
-    return inside;
-  }
+  mkdirSync(inside, { recursive: true, mode: 0o700 });
+  if (Buffer.byteLength(inside) + 1 + nameBytesMax <= pathBytesMax) return inside;
   const user = process.getuid?.();
   const base = `/tmp/ledge-${user}`;
   mkdirSync(base, { recursive: true, mode: 0o700 });
@@ -51,13 +52,26 @@ function socketsFolder(folder: string): string {
         `Remove it, or use a state folder with a shorter path than ${folder}.`,
     );
   }
-  const below = join(base, hashOf(folder));
-  mkdirSync(below, { recursive: true, mode: 0o700 });
-  return below;
+  const link = join(base, hashOf(inside));
+  if (readLink(link) !== inside) {
+    const made = `${link}.${randomBytes(4).toString("hex")}`;
+    symlinkSync(inside, made);
+    renameSync(made, link);
+  }
+  return link;
 }
 
-function hashOf(folder: string): string {
-  return createHash("sha256").update(folder).digest("hex").slice(0, 16);
+/** `null` when there is no such link. */
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function hashOf(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 16);
 }
 
 /** Removes the file of a socket: a server cannot listen while the file of an ended server exists. */

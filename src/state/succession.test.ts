@@ -1,11 +1,11 @@
 /** `FolderOwner`, `OwnerLink`, `claimFolder()` and `Succession`: who owns a folder, in this and in other processes. */
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -14,15 +14,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { claimFolder, Succession } from "./succession.ts";
-import { FolderOwner, readOwnerRecord, OwnerLink } from "./owner.ts";
+import { fileIdentity, FileLock } from "./lock.ts";
+import { FolderOwner, markPath, OwnerLink, readOwnerRecord } from "./owner.ts";
 import { newRunId } from "./runs.ts";
 import { reserveSocket, socketPath } from "./sockets.ts";
-import { identityOf, loopbackArgument } from "../base/processes.ts";
+import { isMarkHeld, makeMark, openMark } from "../base/open-mark.ts";
 
 const moduleUrl = (name: string): string => new URL(name, import.meta.url).href;
 const waiting = { timeout: 30_000, interval: 10 };
-/** A process that has ended. */
-const endedProcess = { processId: spawnSync(process.execPath, ["-e", ""]).pid, processStart: "1" };
 let folder: string;
 
 beforeEach(() => {
@@ -50,13 +49,23 @@ async function startOwnerProcess(): Promise<ChildProcess> {
   return child;
 }
 
-/** A process that looks like a runtime, or like another program. */
-async function startProcess(...args: string[]): Promise<ChildProcess> {
-  const program = "setInterval(() => {}, 1000)";
-  const child = spawn(process.execPath, ["-e", program, "--", ...args]);
+/** A process that holds the mark of the folder, as a runtime does. */
+async function startMarked(): Promise<ChildProcess> {
+  const marks = openMark(markPath(folder));
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
+    stdio: ["ignore", "ignore", "inherit", ...marks],
+  });
+  for (const mark of marks) closeSync(mark);
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "spawn");
   return child;
+}
+
+/** Each look at the clock is a second after the last. */
+function hurryClock(): void {
+  let now = Date.now();
+  const clock = vi.spyOn(Date, "now").mockImplementation(() => (now += 1000));
+  onTestFinished(() => clock.mockRestore());
 }
 
 describe("FolderOwner.tryTake()", () => {
@@ -78,41 +87,63 @@ describe("FolderOwner.tryTake()", () => {
     next?.release();
   });
 
-  it("believes no record of an earlier owner", async () => {
+  it("believes no record of an earlier owner, and reads none that is not of this folder", async () => {
     mkdirSync(folder);
-    // The process runs, but has no lock.
-    const record = { ...identityOf(process.pid), isBrief: false, programs: [], earlier: [] };
-    for (const text of [JSON.stringify(record), "", "{", "null", '{"processId":"1"}']) {
-      writeFileSync(join(folder, "owner.json"), text);
+    const lock = fileIdentity(folder);
+    for (const record of [
+      JSON.stringify({ processId: process.pid, isBrief: false, lock }),
+      "",
+      "{",
+      "null",
+      "[]",
+      '{"processId":"1"}',
+      '{"processId":1,"programs":7,"earlier":{}}',
+    ]) {
+      writeFileSync(join(folder, "owner.json"), record);
+      expect(readOwnerRecord(folder)).toBeNull();
       const owner = await take();
       expect(owner).not.toBeNull();
       owner?.release();
     }
   });
 
-  it("ends the runtimes and the bundler of an earlier owner, and no other program", async () => {
-    const runtime = await startProcess(`${loopbackArgument}127.0.0.1:1`);
-    // A stopped runtime would go on when it is continued.
-    runtime.kill("SIGSTOP");
-    const bundler = await startProcess("bin/esbuild", "--service=0.28.1", "--ping");
-    const program = await startProcess();
-    const reused = await startProcess(`${loopbackArgument}127.0.0.1:2`);
+  it("waits for the end of a runtime that an earlier owner has left, and leaves no mark", async () => {
     mkdirSync(folder);
-    const programs = [
-      identityOf(runtime.pid as number),
-      identityOf(bundler.pid as number),
-      identityOf(program.pid as number),
-      // A later process has the id.
-      { processId: reused.pid, processStart: "1" },
-    ];
-    const record = { ...endedProcess, isBrief: false, programs, earlier: [] };
-    writeFileSync(join(folder, "owner.json"), JSON.stringify(record));
-    const exits = [runtime, bundler].map((each) => once(each, "exit"));
+    makeMark(markPath(folder));
+    const runtime = await startMarked();
+    runtime.kill("SIGSTOP");
+    let isTaken = false;
+    const taking = take().finally(() => (isTaken = true));
+    // The lock is taken at once, and the folder when the mark is free.
+    await vi.waitFor(() => expect(FileLock.tryTake(join(folder, "lock"))).toBeNull(), waiting);
+    expect(isTaken).toBe(false);
+    runtime.kill("SIGKILL");
+    const owner = await taking;
+    expect(owner).not.toBeNull();
+    expect(isMarkHeld(markPath(folder))).toBe(false);
+    owner?.release();
+    expect(existsSync(markPath(folder))).toBe(false);
+  });
+
+  it("refuses a folder whose lock file was removed under a runtime", async () => {
+    const first = await take();
+    await startMarked();
+    rmSync(join(folder, "lock"));
+    hurryClock();
+    await expect(take()).rejects.toThrow(/databases open and does not end.*lock file was removed/s);
+    first?.release();
+  });
+
+  it("does not touch the owner of the folder that was copied", async () => {
     const owner = await take();
-    const killed = [null, "SIGKILL"];
-    expect(await Promise.all(exits)).toEqual([killed, killed]);
-    expect([program.exitCode, reused.exitCode]).toEqual([null, null]);
-    expect(readFileSync(join(folder, "owner.json"), "utf8")).not.toContain(String(runtime.pid));
+    const copy = `${folder}-copy`;
+    execFileSync("cp", ["-r", folder, copy]);
+    expect(readOwnerRecord(copy)).toBeNull();
+    expect(await OwnerLink.connect(copy)).toBeNull();
+    const second = await FolderOwner.tryTake(copy, { isBrief: false });
+    expect(second).not.toBeNull();
+    expect(readOwnerRecord(folder)).not.toBeNull();
+    second?.release();
     owner?.release();
   });
 
@@ -176,12 +207,12 @@ describe("OwnerLink", () => {
     owner?.release();
   });
 
-  it("tells the owner that a client has ended, whose runtime ends then", async () => {
+  it("tells the owner that a client has ended, whose run is removed then", async () => {
     const owner = await take();
     const link = await OwnerLink.connect(folder);
     const record = join(folder, "runs", newRunId());
     mkdirSync(join(folder, "runs"));
-    writeFileSync(record, JSON.stringify(endedProcess));
+    writeFileSync(record, "");
     link?.close();
     await vi.waitFor(() => expect(existsSync(record)).toBe(false), waiting);
     owner?.release();
@@ -195,6 +226,14 @@ describe("claimFolder()", () => {
     expect(owner).not.toBeNull();
     expect(await claimFolder(folder, () => take())).toBeNull();
     owner?.release();
+  });
+
+  it("names the process that has the lock and does not answer", async () => {
+    const child = await startOwnerProcess();
+    rmSync(join(folder, "sockets"), { recursive: true });
+    hurryClock();
+    const silent = new RegExp(`^Process ${child.pid} has the lock of .* no process listens`);
+    await expect(claimFolder(folder, () => take())).rejects.toThrow(silent);
   });
 });
 

@@ -14,7 +14,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { within } from "../base/concurrency.ts";
 import { UserError } from "../base/user-error.ts";
-import { OwnerLink, readOwnerRecord, type FolderOwner } from "./owner.ts";
+import { nameOwner, OwnerLink, readOwnerRecord, type FolderOwner } from "./owner.ts";
 
 interface OwnerService {
   /** Returns when no process of the service runs any more. */
@@ -39,6 +39,8 @@ const successorMilliseconds = 5_000;
 const retryMilliseconds = 1_000;
 /** For a brief owner to give the folder up. A command first ends what it is doing. */
 const handoverMilliseconds = 30_000;
+/** For the holder of a lock to listen at its socket. A process that starts on a busy machine takes longest. */
+const silenceMilliseconds = 10_000;
 
 export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner> {
   readonly #options: SuccessionOptions<Owner>;
@@ -75,9 +77,11 @@ export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner
   }
 
   async #run(): Promise<void> {
+    let silentSince: number | undefined;
     while (!this.#isStopped) {
       const link = await OwnerLink.connect(this.#options.folder);
       if (link !== null) {
+        silentSince = undefined;
         this.#failure = null;
         this.#ready.resolve();
         this.#options.onOwner?.(link);
@@ -86,7 +90,12 @@ export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner
         continue;
       }
       try {
-        if (!(await this.#ownUntilAsked())) await delay(pollMilliseconds);
+        if (await this.#ownUntilAsked()) silentSince = undefined;
+        else {
+          silentSince ??= Date.now();
+          requireAnswer(this.#options.folder, silentSince);
+          await delay(pollMilliseconds);
+        }
         this.#failure = null;
       } catch (error) {
         this.#failure = error as Error;
@@ -137,18 +146,23 @@ export async function claimFolder<Owner>(
   folder: string,
   take: () => Promise<Owner | null>,
 ): Promise<Owner | null> {
+  let silentSince: number | undefined;
   for (;;) {
     const owner = await take();
     if (owner !== null) return owner;
     const link = await OwnerLink.connect(folder);
     try {
       const record = readOwnerRecord(folder);
-      // The owner starts or ends at this moment.
-      if (link === null || record === null) await delay(pollMilliseconds);
-      else if (!record.isBrief) return null;
+      if (link === null || record === null) {
+        // The owner starts or ends at this moment.
+        silentSince ??= Date.now();
+        requireAnswer(folder, silentSince);
+        await delay(pollMilliseconds);
+      } else if (!record.isBrief) return null;
       else {
+        silentSince = undefined;
         link.requestHandover();
-        await waitForEnd(link, folder, record.processId);
+        await waitForEnd(link, folder);
       }
     } finally {
       link?.close();
@@ -156,7 +170,17 @@ export async function claimFolder<Owner>(
   }
 }
 
-async function waitForEnd(link: OwnerLink, folder: string, processId: number): Promise<void> {
+/** @throws UserError when the process that has the lock has not answered for too long */
+function requireAnswer(folder: string, silentSince: number): void {
+  if (Date.now() - silentSince < silenceMilliseconds) return;
+  throw new UserError(
+    `${nameOwner(readOwnerRecord(folder))} has the lock of ${folder}, and no process listens at the ` +
+      'sockets of the folder: a program has removed its folder "sockets", or the process does not go on. ' +
+      "Stop the process, and try again.",
+  );
+}
+
+async function waitForEnd(link: OwnerLink, folder: string): Promise<void> {
   let hasEnded = false;
   await within(
     handoverMilliseconds,
@@ -164,7 +188,7 @@ async function waitForEnd(link: OwnerLink, folder: string, processId: number): P
   );
   if (hasEnded) return;
   throw new UserError(
-    `Process ${processId} owns ${folder} and does not give it up. Wait until the process ends, or ` +
-      "stop it.",
+    `${nameOwner(readOwnerRecord(folder))} owns ${folder} and does not give it up. Wait until the ` +
+      "process ends, or stop it.",
   );
 }

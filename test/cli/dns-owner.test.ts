@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startDns } from "../../dist/index.js";
 import { DnsProject } from "../support/dns-command.ts";
+import { isSameProcessAlive, ownersRuntime } from "../support/processes.ts";
 
 const script = fileURLToPath(new URL("../dns/support/owner-process.ts", import.meta.url));
 const waiting = { timeout: 60_000 };
@@ -18,9 +19,7 @@ beforeEach(() => {
   project = new DnsProject({ zones: [{ name: "example.org" }] });
 });
 afterEach(async () => {
-  const runtimeId = existsSync(recordPath()) ? readOwner().runtimeId : null;
   if (owner !== null) await killOwner();
-  if (runtimeId !== null && isAlive(runtimeId)) process.kill(runtimeId, "SIGKILL");
   project.remove();
 });
 
@@ -40,24 +39,10 @@ async function killOwner(): Promise<void> {
   await closed;
 }
 
-const recordPath = () => join(project.folder, ".wrangler/state/v3/dns/owner.json");
-const readOwner = () => {
-  const record = JSON.parse(readFileSync(recordPath(), "utf8"));
-  const programs: number[] = record.programs.map(
-    ({ processId }: { processId: number }) => processId,
-  );
-  return { ...record, runtimeId: programs.at(-1) as number };
-};
-
-function isAlive(processId: number): boolean {
-  try {
-    process.kill(processId, 0);
-    // A process that has ended stays in the table as a zombie until its parent waits for it.
-    return !/\) Z /.test(readFileSync(`/proc/${processId}/stat`, "utf8"));
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" && process.platform !== "linux";
-  }
-}
+const zonesFolder = () => join(project.folder, ".wrangler/state/v3/dns");
+const recordPath = () => join(zonesFolder(), "owner.json");
+const readOwner = () => JSON.parse(readFileSync(recordPath(), "utf8"));
+const runtime = () => ownersRuntime(zonesFolder())!;
 
 test("the record names the owner, is private, and exists until the owner stops", async () => {
   const configPath = join(project.folder, "wrangler.json");
@@ -72,7 +57,7 @@ test("the record names the owner, is private, and exists until the owner stops",
   // No secret: the folder's socket needs none.
   expect(Object.keys(record.addresses)).toEqual(["url", "dns"]);
   expect(statSync(recordPath()).mode & 0o777).toBe(0o600);
-  expect(isAlive(record.runtimeId)).toBe(true);
+  expect(runtime()).toBeDefined();
   await expect(startDns(options)).rejects.toThrow(
     `Process ${process.pid} has the zones in ${join(project.folder, ".wrangler/state/v3/dns")} (its API is ${running.url})`,
   );
@@ -85,18 +70,17 @@ test("the record names the owner, is private, and exists until the owner stops",
   expect(existsSync(recordPath())).toBe(false);
 });
 
-test("after kill -9 of the owner, a command ends the orphan runtime and has all records", async () => {
+test("after kill -9 of the owner, a command waits for the runtime's end and has all records", async () => {
   const { url } = await startOwner();
   const acknowledged: string[] = [];
   const writing = writeRecords(url, (name) => acknowledged.push(name));
   await expect.poll(() => acknowledged.length, waiting).toBeGreaterThan(20);
-  const { runtimeId, processId } = readOwner();
-  expect(processId).toBe(owner!.pid);
+  expect(readOwner().processId).toBe(owner!.pid);
+  const left = runtime();
   await killOwner();
-  expect(isAlive(runtimeId)).toBe(true);
   await listNames();
   await writing;
-  expect(isAlive(runtimeId)).toBe(false);
+  expect(isSameProcessAlive(left)).toBe(false);
   const listed = await listNames();
   expect(acknowledged.filter((name) => !listed.includes(`${name}.example.org`))).toEqual([]);
   expect(existsSync(recordPath())).toBe(false);
@@ -110,17 +94,17 @@ test("after kill -9 of the owner, a command ends the orphan runtime and has all 
 test("after kill -9 of the owner, an orphan runtime that was stopped does not come back", async () => {
   await startOwner();
   await project.ok("add", "example.org", "before", "A", "192.0.2.1");
-  const { runtimeId } = readOwner();
-  process.kill(runtimeId, "SIGSTOP");
+  const left = runtime();
+  process.kill(left.processId, "SIGSTOP");
   await killOwner();
   expect(await project.ok("list", "example.org")).toBe("before.example.org  auto  A  192.0.2.1\n");
-  expect(isAlive(runtimeId)).toBe(false);
+  expect(isSameProcessAlive(left)).toBe(false);
 });
 
 test("a command reports an owner that does not answer, and leaves its zones alone", async () => {
   await startOwner();
-  const { runtimeId } = readOwner();
-  process.kill(runtimeId, "SIGSTOP");
+  const { processId } = runtime();
+  process.kill(processId, "SIGSTOP");
   try {
     const ran = await project.run("zones");
     expect(ran).toMatchObject({ code: 1, out: "" });
@@ -128,38 +112,37 @@ test("a command reports an owner that does not answer, and leaves its zones alon
     expect(ran.error).toContain("does not answer. Stop the process and try again.");
     expect(readOwner().processId).toBe(owner!.pid);
   } finally {
-    process.kill(runtimeId, "SIGCONT");
+    process.kill(processId, "SIGCONT");
   }
   expect(await project.json("zones")).toHaveLength(1);
 });
 
-test("the record names the new runtime after a crash of the runtime", async () => {
+test("the socket leads to the new runtime after a crash of the runtime", async () => {
   await startOwner();
   const before = readOwner();
-  process.kill(before.runtimeId, "SIGKILL");
-  await expect.poll(() => readOwner().runtimeId, waiting).not.toBe(before.runtimeId);
-  const { runtimeId, processId, addresses } = readOwner();
-  expect({ processId, addresses }).toEqual({
-    processId: before.processId,
-    addresses: before.addresses,
-  });
-  // The socket leads to the new runtime.
+  const crashed = runtime();
+  process.kill(crashed.processId, "SIGKILL");
+  await expect
+    .poll(() => runtime()?.processId ?? crashed.processId, waiting)
+    .not.toBe(crashed.processId);
+  const next = runtime();
+  expect(readOwner()).toEqual(before);
   expect(await project.json("zones")).toHaveLength(1);
   await killOwner();
   expect(await project.json("zones")).toHaveLength(1);
-  expect(isAlive(runtimeId)).toBe(false);
+  expect(isSameProcessAlive(next)).toBe(false);
 });
 
 test("a killed command does not block the next command", async () => {
   // The command owns the zones while it waits for an answer that never comes.
   const { command, exited, silent } = await startWaitingCommand();
-  const { isBrief, runtimeId } = readOwner();
-  expect(isBrief).toBe(true);
+  expect(readOwner().isBrief).toBe(true);
+  const left = runtime();
   command.kill("SIGKILL");
   await exited;
   silent.close();
   expect(await project.ok("list", "example.org")).toBe("");
-  expect(isAlive(runtimeId)).toBe(false);
+  expect(isSameProcessAlive(left)).toBe(false);
 });
 
 test("a command gives the zones up to a server that starts, and is its client then", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { runInProcess, ServedStoreProject } from "../support/in-process-command.ts";
+import { isSameProcessAlive, ownersRuntime } from "../support/processes.ts";
 import { StoreProject } from "../support/store-command.ts";
 
 /** The bucket as a script sees it. */
@@ -238,30 +239,15 @@ describe("ledge store", () => {
     mkdirSync(here.path("files"));
     for (let n = 0; n < 3; n++) here.write(`files/${n}.bin`, bytesOf(40_000_000, n));
     const command = here.start("import", "photos", "files");
-    const runs = join(here.persistPath, "store/runs");
-    const runtimeProcessId = await vi.waitFor(
-      () => {
-        const [name] = readdirSync(runs) as [string];
-        const { runtime } = JSON.parse(readFileSync(join(runs, name), "utf8")) as {
-          runtime: { processId: number };
-        };
-        return runtime.processId;
-      },
+    const runtime = await vi.waitFor(
+      () =>
+        ownersRuntime(join(here.persistPath, "store")) ?? Promise.reject(new Error("no runtime")),
       { timeout: 60_000 },
     );
     command.child.kill("SIGINT");
     expect((await command.end()).code).toBe(130);
-    expect(isAlive(runtimeProcessId)).toBe(false);
+    await expect.poll(() => isSameProcessAlive(runtime), { timeout: 60_000 }).toBe(false);
     expect((await here.store("import", "photos", "files")).code).toBe(0);
     expect(await here.json("stats", "photos")).toMatchObject([{ objects: 3 }]);
   });
 });
-
-function isAlive(processId: number): boolean {
-  try {
-    // A process that has ended stays in the table as a zombie until its parent waits for it.
-    return !readFileSync(`/proc/${processId}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-}

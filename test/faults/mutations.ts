@@ -54,9 +54,9 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "crash",
     effect: "the runtime of a killed process is not ended",
-    file: "src/base/processes.ts",
-    original: 'process.kill(processId, "SIGKILL");',
-    replacement: "process.kill(processId, 0);",
+    file: "src/base/runtime-patches.ts",
+    original: 'read -r _ || kill -9 "$0"',
+    replacement: "read -r _",
   },
   {
     suite: "damage",

@@ -156,8 +156,10 @@ describe("an owner", { timeout }, () => {
     const others = owner.process
       .processes()
       .filter(
-        ({ processId }) =>
-          processId !== runtime?.processId && processId !== owner.process.processId,
+        ({ processId, parentId }) =>
+          processId !== runtime?.processId &&
+          parentId !== runtime?.processId &&
+          processId !== owner.process.processId,
       );
     await owner.process.killParent();
     const next = await startMiniflare(project.persistPath);

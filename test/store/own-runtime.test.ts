@@ -9,7 +9,10 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { OwnRuntime } from "../../src/state/own-runtime.ts";
-import { isAlive, ownConfigName, type ProcessIdentity } from "../../src/base/processes.ts";
+import { isMarkHeld, makeMark } from "../../src/base/open-mark.ts";
+import { ownConfigName } from "../../src/base/runtime-patches.ts";
+import { markPath } from "../../src/state/owner.ts";
+import { findRuntimeProcess, readProcess } from "../support/processes.ts";
 import { temporaryFolder } from "../support/store.ts";
 
 function configOf(path: string, script: string, bindings: Record<string, string> = {}) {
@@ -31,14 +34,14 @@ function configOf(path: string, script: string, bindings: Record<string, string>
 const envScript = "export default { fetch: (_, env) => Response.json(env) };";
 
 async function startRuntime(script: string, { bindings = {}, folder = temporaryFolder() } = {}) {
-  const processes: ProcessIdentity[] = [];
+  let starts = 0;
   const lines: string[] = [];
   let listens = 0;
   const path = join(folder, "socket");
   const runtime = await OwnRuntime.start({
     folder,
     config: configOf(path, script, bindings),
-    onStart: (process) => void processes.push(process),
+    onStart: () => void starts++,
     onListen: () => void listens++,
     onOutput: (line) => void lines.push(line),
   });
@@ -47,7 +50,7 @@ async function startRuntime(script: string, { bindings = {}, folder = temporaryF
     const [response] = (await once(get({ socketPath: path }), "response")) as [IncomingMessage];
     return text(response);
   };
-  return { processes, lines, request, listens: () => listens };
+  return { folder, lines, request, starts: () => starts, listens: () => listens };
 }
 
 describe("the configuration of a runtime", () => {
@@ -79,11 +82,16 @@ describe("the configuration of a runtime", () => {
 
 describe("a runtime", () => {
   it("that is killed starts again", async () => {
-    const { processes, listens, request } = await startRuntime(envScript);
-    process.kill(processes[0]!.processId, "SIGKILL");
+    const folder = temporaryFolder();
+    makeMark(markPath(folder));
+    const { starts, listens, request } = await startRuntime(envScript, { folder });
+    const first = findRuntimeProcess(folder);
+    process.kill(first, "SIGKILL");
     await expect.poll(listens, { timeout: 60_000 }).toBe(2);
     expect(await request()).toBe("{}");
-    expect(processes.map(isAlive)).toEqual([false, true]);
+    expect(starts()).toBe(2);
+    expect(readProcess(first)).toBeNull();
+    expect(findRuntimeProcess(folder)).not.toBe(first);
   });
 
   it("that does not start gives workerd's reason, and leaves nothing", async () => {
@@ -105,6 +113,7 @@ describe("a runtime", () => {
   it.each([
     { end: "its last line", words: ["exit"] },
     { end: "an error that no code catches", words: ["throw"] },
+    { end: "SIGKILL", words: ["wait"], signal: "SIGKILL" as const },
     { end: "SIGTERM", words: ["wait"], signal: "SIGTERM" as const },
     { end: "SIGHUP", words: ["wait"], signal: "SIGHUP" as const },
     {
@@ -114,17 +123,16 @@ describe("a runtime", () => {
     },
   ])("ends with its process, which ends by $end", async ({ words, signal }) => {
     const program = fileURLToPath(new URL("support/runtime-process.ts", import.meta.url));
-    const child = spawn(process.execPath, [program, temporaryFolder(), ...words], {
+    const folder = temporaryFolder();
+    makeMark(markPath(folder));
+    const child = spawn(process.execPath, [program, folder, ...words], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const exited = once(child, "exit");
-    const lines = text(child.stdout);
-    if (signal !== undefined) {
-      await once(child.stdout, "data");
-      child.kill(signal);
-    }
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    expect(line.toString()).toBe("the runtime holds the mark: true");
+    if (signal !== undefined) child.kill(signal);
     await exited;
-    const runtime = JSON.parse(await lines) as ProcessIdentity;
-    await expect.poll(() => isAlive(runtime), { timeout: 60_000 }).toBe(false);
+    await expect.poll(() => isMarkHeld(markPath(folder)), { timeout: 60_000 }).toBe(false);
   });
 });

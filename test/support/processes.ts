@@ -6,7 +6,8 @@
  * the mark finds an orphan whose parents are dead. A process is identified by its id and its start
  * time, because the system uses the ids of dead processes again.
  */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 export const hasProc = process.platform === "linux";
@@ -123,6 +124,14 @@ export function findRuntimeProcess(folder: string): number {
   );
   if (processId !== undefined && others.length === 0) return processId;
   throw new Error(`Not exactly one other process has files of ${folder} open`);
+}
+
+/** The runtime that holds the mark of a folder (`src/state/owner.ts`), which has its databases open. */
+export function ownersRuntime(folder: string): ProcessEntry | undefined {
+  const mark = join(realpathSync(folder), "open");
+  return readProcesses().find(
+    (entry) => isRuntimeProcess(entry) && openFiles(entry.processId).includes(mark),
+  );
 }
 
 /** The resident set of a process. */

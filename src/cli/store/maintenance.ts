@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { counted, formatBytes, formatTable } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
-import { RunRecords } from "../../state/runs.ts";
+import { activeRuns } from "../../state/runs.ts";
 import { isAbandoned } from "../../store/core/content.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
@@ -113,11 +113,11 @@ export const check = storeCommand({
     const remotes = known.filter(({ remote }) => remote !== undefined);
     const progress = new Progress("Checking");
     const onObject = (bytes: number): void => progress.add(bytes);
-    const activeRuns = () => new RunRecords(project.folder).activeIds();
+    const runs = (): string[] => activeRuns(project.folder);
     const reports: (BucketReport | RemoteReport)[] = [];
     try {
       for (const { bucketName } of known.filter(({ remote }) => remote === undefined)) {
-        const checked = { storeFolder: project.folder, bucketName, activeRuns, onObject };
+        const checked = { storeFolder: project.folder, bucketName, activeRuns: runs, onObject };
         reports.push(await checkBucket(checked));
       }
       for (const { bucketName } of words.length === 0 ? [] : remotes) {
@@ -253,7 +253,7 @@ export const collectGarbage = storeCommand({
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
   const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
   const files = (await Promise.all(folders)).flat();
-  const runIds = new RunRecords(project.folder).activeIds();
+  const runIds = activeRuns(project.folder);
   return files.filter(({ name }) => isAbandoned(name, runIds));
 }
 

@@ -13,7 +13,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
 import { callingMiniflare, nodeProxy } from "../../base/miniflare.ts";
-import { keepRuntimeFilesPrivate } from "../../base/runtime-patches.ts";
+import { endProgramsWithThisProcess } from "../../base/runtime-patches.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { companionClasses } from "../../dns/server/companion.ts";
@@ -65,7 +65,7 @@ export const dnsPlugin: Plugin = {
     const bindings = dnsBindings(worker);
     const [binding] = bindings.toSorted((one) => (one.kind === "api" ? -1 : 1));
     if (binding === undefined) return [];
-    keepRuntimeFilesPrivate();
+    endProgramsWithThisProcess();
     const { resourcePersistencePath: persistPath } = sharedOptions;
     const folder = callingMiniflare().getPersistPath(pluginName, tmpPath, persistPath);
     const table = JSON.stringify(binding.options ?? {});
@@ -175,7 +175,7 @@ class DnsUse extends FolderUse {
     // A call from Node to a method of the binding blocks Node until the answer arrives, so this
     // process cannot start to serve the zones during the call.
     await this.#succession?.ready;
-    await this.beginRun(run);
+    await this.beginRun(run, false);
   }
 
   protected override onEnd(): void {

@@ -7,10 +7,10 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isListening } from "../../base/ports.ts";
-import { markChildren, type ProcessIdentity } from "../../base/processes.ts";
 import { observeRuntimesAt } from "../../base/runtime-patches.ts";
 import { takeStartTurn } from "../../state/lock.ts";
-import { RunRecords } from "../../state/runs.ts";
+import { markPath } from "../../state/owner.ts";
+import { beginRun, endRun } from "../../state/runs.ts";
 
 export interface MiniflareRun {
   readonly runId: string;
@@ -25,7 +25,6 @@ const watchMilliseconds = 500;
 export abstract class FolderUse {
   readonly folder: string;
   readonly #plugin: string;
-  readonly #records: RunRecords;
   /** By the loopback port of each Miniflare. */
   readonly #uses: Map<number, FolderUse>;
   /** The use of another folder by the same Miniflare, which ends when its runtime ends. */
@@ -40,30 +39,24 @@ export abstract class FolderUse {
   constructor(plugin: string, folder: string, uses: Map<number, FolderUse>, loopbackPort: number) {
     this.#plugin = plugin;
     this.folder = folder;
-    this.#records = new RunRecords(folder);
     this.#uses = uses;
     this.#previous = uses.get(loopbackPort);
     uses.set(loopbackPort, this);
-    markChildren();
   }
 
-  protected onStart?(runtime: ProcessIdentity): void;
   protected onListen?(socketName: string, runId: string): void;
   /** Miniflare has ended, or uses another folder. */
   protected abstract onEnd(): void;
 
   /** Called when Miniflare asks for the services of a run. Its runtime may start afterwards. */
-  protected async beginRun(run: MiniflareRun): Promise<void> {
+  protected async beginRun(run: MiniflareRun, isOwner: boolean): Promise<void> {
     const { runId, persistPath, loopbackPort } = run;
     this.#nextRunId = runId;
-    this.#records.write(runId);
+    beginRun(this.folder, runId);
     this.#endStart = await shareStartTurn(persistPath, loopbackPort);
     observeRuntimesAt(loopbackPort, this.#plugin, {
-      onStart: (runtime) => {
-        this.#runId = this.#nextRunId;
-        this.#records.write(this.#runId, runtime);
-        this.onStart?.(runtime);
-      },
+      ...(isOwner && { mark: markPath(this.folder) }),
+      onStart: () => (this.#runId = this.#nextRunId),
       onListen: (socketName) => {
         this.#endStart();
         this.onListen?.(socketName, runId);
@@ -79,7 +72,7 @@ export abstract class FolderUse {
       this.#previous = undefined;
       return;
     }
-    this.#records.remove(this.#runId);
+    endRun(this.folder, this.#runId);
     if (this.#runId !== this.#nextRunId) return;
     // The runtime has ended before it was ready, or has crashed. Miniflare starts a crashed runtime
     // again, and asks for services before.
@@ -100,7 +93,7 @@ export abstract class FolderUse {
 
   #end(loopbackPort: number): void {
     this.#endStart();
-    this.#records.remove(this.#nextRunId);
+    endRun(this.folder, this.#nextRunId);
     if (this.#uses.get(loopbackPort) === this) this.#uses.delete(loopbackPort);
     this.onEnd();
   }

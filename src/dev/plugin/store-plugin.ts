@@ -21,11 +21,11 @@ import type {
 } from "miniflare";
 import { callingMiniflare, nodeProxy } from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { removeLeftFolders } from "../../base/processes.ts";
-import { keepRuntimeFilesPrivate } from "../../base/runtime-patches.ts";
+import { endProgramsWithThisProcess } from "../../base/runtime-patches.ts";
 import { workerdModule } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { parseS3Options, type ProjectS3 } from "../../s3/s3-table.ts";
+import { OwnFolder } from "../../state/runs.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { StoreBucket } from "../../store/binding/store-bucket.ts";
 import { remotePlace, type ProjectRemote } from "../../store/config/remotes.ts";
@@ -95,7 +95,7 @@ export const storePlugin: Plugin = {
     const { options: worker } = assembly;
     const bindings = storeBindings(worker);
     if (bindings.length === 0) return [];
-    keepRuntimeFilesPrivate();
+    endProgramsWithThisProcess();
     const control = bindings.find(({ kind }) => kind === "control");
     const run = runs.of(worker);
     const bound = run.workers.flatMap(boundBuckets).map(({ options }) => options);
@@ -177,11 +177,12 @@ function spool({ sharedOptions, tmpPath }: PluginServicesOptions): Service {
   const storeFolder = callingMiniflare().getPersistPath(pluginName, tmpPath, persistPath);
   const folder = join(storeFolder, "spool");
   makePrivateFolder(folder);
-  removeLeftFolders(folder, /^(\d+)$/);
-  const own = join(folder, String(process.pid));
-  makePrivateFolder(own);
-  return { name: spoolService, disk: { path: own, writable: true } };
+  const own = spools.get(folder) ?? new OwnFolder(folder, "");
+  spools.set(folder, own);
+  return { name: spoolService, disk: { path: own.path, writable: true } };
 }
+
+const spools = new Map<string, OwnFolder>();
 
 /** A module in the isolate of the script, which makes a binding. */
 type BindingModule = "store-binding" | "store-remote-binding";

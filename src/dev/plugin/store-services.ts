@@ -5,6 +5,7 @@
  * The owner opens the socket of the store's endpoint in its runtime: Miniflare opens sockets for workers
  * that its options name, and a plugin can change the options before Miniflare reads them.
  */
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
@@ -15,12 +16,10 @@ import {
   type MiniflareModule,
 } from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import type { ProcessIdentity } from "../../base/processes.ts";
 import type { ProjectS3 } from "../../s3/s3-table.ts";
 import type { RunningS3 } from "../../s3/server.ts";
 import { fullDeviceText, requireUsableFolder } from "../../state/folder.ts";
 import type { FolderOwner } from "../../state/owner.ts";
-import { RunRecords } from "../../state/runs.ts";
 import { hasRuntimeSockets, publishSocket, socketPath } from "../../state/sockets.ts";
 import type { Succession } from "../../state/succession.ts";
 import type { BucketOptions } from "../../store/config/store-buckets.ts";
@@ -83,7 +82,7 @@ export async function storeServices(
   // Only this runtime uses a temporary folder.
   if (persistPath === undefined) {
     run.use = null;
-    new RunRecords(folder).write(runId);
+    writeFileSync(join(runs, runId), "", { mode: 0o600 });
     return [...shared, ownerService(bindings)];
   }
   const last = uses.get(loopbackPort);
@@ -157,8 +156,9 @@ export class StoreUse extends FolderUse {
       void this.#succession?.stop();
       this.#succession = undefined;
     }
-    await this.beginRun(run);
-    return this.#owner !== null;
+    const isOwner = this.#owner !== null;
+    await this.beginRun(run, isOwner);
+    return isOwner;
   }
 
   /** A bucket for this process, until Miniflare ends. */
@@ -194,10 +194,6 @@ export class StoreUse extends FolderUse {
     const served = this.#s3;
     this.#s3 = undefined;
     await served?.server.close();
-  }
-
-  protected override onStart(runtime: ProcessIdentity): void {
-    this.#owner?.recordRuntime(runtime);
   }
 
   /** @param socketName as Miniflare makes it of the worker's index and the entrypoint */

@@ -62,10 +62,7 @@ export function startCompanion(
         { name: endpoint, path: socket, service },
       ],
     },
-    onStart(process) {
-      owner.recordRuntime(process);
-      options.onLaunch?.();
-    },
+    onStart: options.onLaunch,
     onListen: () => publishSocket(socket, apiSocketPath(folder)),
     onOutput: (line) => console.warn(line),
   });

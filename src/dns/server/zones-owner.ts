@@ -20,7 +20,13 @@ import {
   requireUsableFolder,
   stateFolder,
 } from "../../state/folder.ts";
-import { FolderOwner, OwnerLink, readOwnerRecord, type OwnerRecord } from "../../state/owner.ts";
+import {
+  FolderOwner,
+  nameOwner,
+  OwnerLink,
+  readOwnerRecord,
+  type OwnerRecord,
+} from "../../state/owner.ts";
 import { socketPath } from "../../state/sockets.ts";
 import { claimFolder } from "../../state/succession.ts";
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
@@ -80,7 +86,7 @@ export class ZonesTakenError extends UserError {
   constructor(folder: string, owner: ZonesOwnerRecord) {
     const at = owner.addresses === undefined ? "" : ` (its API is ${owner.addresses.url})`;
     super(
-      `Process ${owner.processId} has the zones in ${folder}${at}. Stop it, or keep yours in ` +
+      `${nameOwner(owner)} has the zones in ${folder}${at}. Stop it, or keep yours in ` +
         "another folder (persistTo, --persist-to).",
     );
     this.owner = owner;
@@ -166,7 +172,7 @@ export function describeOtherTable({ folder, variables }: Zones): string | null 
   const owner = readOwnerRecord<ZonesDetails>(folder);
   if (owner?.table === undefined || owner.table === tableId(variables)) return null;
   return (
-    `Process ${owner.processId} has the zones in ${folder}, and its [dns] table differs from the ` +
+    `${nameOwner(owner)} has the zones in ${folder}, and its [dns] table differs from the ` +
     "table here: the table of that process counts. Give both the same table."
   );
 }

@@ -7,7 +7,7 @@
  * connection is a WebSocket, whose messages are JSON in bytes: to each request the other end sends a report.
  */
 import { mkdirSync } from "node:fs";
-import { readOwnerRecord } from "../../state/owner.ts";
+import { nameOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { UserError } from "../../base/user-error.ts";
 import type {
@@ -183,7 +183,7 @@ export class OwnerConditions extends ConditionsConnection<RequestedConditions, C
         const owner = readOwnerRecord(folder);
         return owner === null
           ? "No process has the buckets open. The conditions of buckets apply when a script or a command uses a bucket."
-          : `Process ${owner.processId} has the buckets open and does not take the conditions ` +
+          : `${nameOwner(owner)} has the buckets open and does not take the conditions ` +
               `(${message}). If this lasts, restart that process.`;
       },
     });

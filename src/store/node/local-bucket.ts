@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { constants, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { newRunId, RunRecords } from "../../state/runs.ts";
+import { beginRun, endRun, newRunId, removeEndedRuns } from "../../state/runs.ts";
 import { damagedText } from "../client/failure.ts";
 import { BlobDamagedError, bucketFolder, makeBlobName } from "../core/content.ts";
 import { isComposite, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
@@ -34,19 +34,17 @@ import { ContentNotWrittenError, writeContent, type WriteOptions } from "./writt
  * For the files that the process writes, the process has a run of its own, with a record
  * (`state/runs.ts`), and its id is in the names of the files (`core/content.ts`). While the process lives,
  * the garbage collector leaves these files alone, although no row names them yet. If the process is killed,
- * the owner removes the record, and the files that no row names are garbage.
+ * its record is removed, and the files that no row names are garbage.
  */
 export class LocalBuckets {
   readonly owner: OwnerConnection;
   readonly #folder: string;
-  readonly #runs: RunRecords;
   readonly #runId = newRunId();
   #hasRecord = false;
 
   constructor(folder: string, options?: OwnerConnectionOptions) {
     this.owner = new OwnerConnection(folder, options);
     this.#folder = folder;
-    this.#runs = new RunRecords(folder);
   }
 
   /** @param isDeletable whether a request can delete the bucket */
@@ -65,7 +63,7 @@ export class LocalBuckets {
    */
   newFileName(): string {
     try {
-      if (!this.#hasRecord) this.#runs.write(this.#runId);
+      if (!this.#hasRecord) beginRun(this.#folder, this.#runId);
     } catch (error) {
       throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
     }
@@ -75,13 +73,14 @@ export class LocalBuckets {
 
   /** Removes the files that crashes left. */
   async collectGarbage(bucketName: string): Promise<void> {
+    removeEndedRuns(this.#folder);
     await this.owner.run((endpoint) => endpoint.request(`/collect/${bucketName}`));
   }
 
   /** Also ends the run: files that no row names are garbage from now on. */
   async close(): Promise<void> {
     await this.owner.close();
-    if (this.#hasRecord) this.#runs.remove(this.#runId);
+    if (this.#hasRecord) endRun(this.#folder, this.#runId);
     this.#hasRecord = false;
   }
 }

@@ -8,7 +8,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { removedText } from "../../state/disk.ts";
-import { readOwnerRecord } from "../../state/owner.ts";
+import { nameOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
 import type { Succession } from "../../state/succession.ts";
@@ -107,7 +107,7 @@ export class OwnerConnection {
     return new UserError(
       owner === null
         ? `The store in ${folder} has no owner that answers (${message}). Try again.`
-        : `Process ${owner.processId} owns the store in ${folder} and does not answer ` +
+        : `${nameOwner(owner)} owns the store in ${folder} and does not answer ` +
             `(${message}). Stop that process, and try again.`,
     );
   }

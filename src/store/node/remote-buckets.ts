@@ -7,14 +7,14 @@
  * after a failure, the next use asks again.
  */
 import { randomBytes } from "node:crypto";
-import { createReadStream, mkdtempSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import { removeLeftFolders } from "../../base/processes.ts";
 import { UserError } from "../../base/user-error.ts";
+import { OwnFolder } from "../../state/runs.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import { deleteKeysMax } from "../core/limits.ts";
@@ -273,7 +273,7 @@ const readBytes = 256 * 1024;
  * processes that were killed.
  */
 export class SpoolFolder implements Spool {
-  #folder: string | undefined;
+  #folder: OwnFolder | undefined;
   /** Told how much of a file has been sent. */
   readonly #followers = new Map<string, (count: number) => void>();
 
@@ -313,7 +313,7 @@ export class SpoolFolder implements Spool {
   async close(): Promise<void> {
     const folder = this.#folder;
     this.#folder = undefined;
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    folder?.remove();
   }
 
   #path(blob: string): string {
@@ -324,11 +324,9 @@ export class SpoolFolder implements Spool {
   #made(): string {
     try {
       if (this.#folder === undefined) {
-        removeLeftFolders(tmpdir(), /^ledge-spool-(\d+)-/);
-        // With mode 0700.
-        this.#folder = mkdtempSync(join(tmpdir(), `ledge-spool-${process.pid}-`));
+        this.#folder = new OwnFolder(tmpdir(), `ledge-spool-${process.getuid?.() ?? ""}-`);
       }
-      return this.#folder;
+      return this.#folder.path;
     } catch (error) {
       throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
     }

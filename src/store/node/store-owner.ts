@@ -8,9 +8,9 @@
  */
 import { join } from "node:path";
 import { claimFolder, Succession } from "../../state/succession.ts";
-import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
+import { FolderOwner, nameOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets, socketPath, publishSocket } from "../../state/sockets.ts";
-import { RunRecords, newRunId } from "../../state/runs.ts";
+import { beginRun, endRun, newRunId } from "../../state/runs.ts";
 import { endpointPath } from "./endpoint.ts";
 import { removeDeletedBuckets, removePartialFiles } from "./store-files.ts";
 import { requireUsableFolder, fullDeviceText, type FolderNeeds } from "../../state/folder.ts";
@@ -39,13 +39,6 @@ function takeStore(
   return FolderOwner.tryTake(folder, { ...options, needs: storeNeeds, prepare });
 }
 
-/** Ends the runtimes that an owner has left, if the owner was killed. */
-export async function endLeftRuntimes(folder: string): Promise<void> {
-  if (readOwnerRecord(folder) === null) return;
-  const owner = await takeStore(folder, { isBrief: true });
-  owner?.release();
-}
-
 /**
  * Makes the process of a runtime the owner, after a brief owner has given the store up. Returns
  * `null` when another runtime owns the store.
@@ -55,7 +48,7 @@ export async function claimStore(folder: string): Promise<FolderOwner | null> {
   if (owner !== null || hasRuntimeSockets) return owner;
   // On Windows a runtime cannot listen where other processes would find it.
   throw new UserError(
-    `Process ${readOwnerRecord(folder)?.processId} uses the store in ${folder}. On Windows one process at a time can use a ` +
+    `${nameOwner(readOwnerRecord(folder))} uses the store in ${folder}. On Windows one process at a time can use a ` +
       "store: stop that process, or use the Windows Subsystem for Linux.",
   );
 }
@@ -79,10 +72,9 @@ async function startRuntime(owner: FolderOwner): Promise<{ stop(): Promise<void>
   const { isFull } = requireUsableFolder(folder, storeNeeds);
   if (isFull) console.warn(fullDeviceText(folder));
   const runId = newRunId();
-  const runs = new RunRecords(folder);
   const path = socketPath(folder, runId);
   const service = { name: bucketsService, entrypoint: endpointEntrypoint };
-  runs.write(runId);
+  beginRun(folder, runId);
   try {
     const runtime = await OwnRuntime.start({
       folder,
@@ -93,10 +85,6 @@ async function startRuntime(owner: FolderOwner): Promise<{ stop(): Promise<void>
         ],
         sockets: [{ name: "endpoint", path, service }],
       },
-      onStart(process) {
-        runs.write(runId, process);
-        owner.recordRuntime(process);
-      },
       onListen: () => publishSocket(path, endpointPath(folder)),
       // The messages of the buckets' housekeeping are for dev servers.
       onOutput() {},
@@ -106,11 +94,11 @@ async function startRuntime(owner: FolderOwner): Promise<{ stop(): Promise<void>
     return {
       async stop() {
         await runtime.stop();
-        runs.remove(runId);
+        endRun(folder, runId);
       },
     };
   } catch (error) {
-    runs.remove(runId);
+    endRun(folder, runId);
     throw error;
   }
 }

@@ -6,16 +6,16 @@
  * This file has everything that `ledge/vitest` uses of the pool in Node. `testing/pool-internal.d.ts` has
  * what the runner uses in workerd.
  */
-import { mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { PoolRunnerInitializer, PoolWorker } from "vitest/node";
 import { checkVersion, type TestedPackage } from "../../base/package-version.ts";
-import { removeLeftFolders } from "../../base/processes.ts";
 import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
+import { OwnFolder } from "../../state/runs.ts";
 
 /** What happens when vitest closes, in this order. */
 export type EndActions = (() => unknown)[];
@@ -218,9 +218,7 @@ function ownFolderIn(memory: string): string | null {
 }
 
 function makeOwnFolder(memory: string): string {
-  // The folder of a process that was killed takes memory.
-  removeLeftFolders(memory, new RegExp(`^${namePrefix}(\\d+)-`));
-  const folder = mkdtempSync(join(memory, `${namePrefix}${process.pid}-`));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  const folder = new OwnFolder(memory, namePrefix);
+  process.once("exit", () => folder.remove());
+  return folder.path;
 }

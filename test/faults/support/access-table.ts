@@ -4,8 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { isRuntimeCommand } from "../../../src/base/processes.ts";
-import { argumentsOf } from "../../support/processes.ts";
+import { argumentsOf, isRuntimeProcess, readProcess } from "../../support/processes.ts";
 import type { ListeningSocket } from "./listening-sockets.ts";
 import { sendRaw, upgradeHeaders, type RawRequest } from "./raw-http.ts";
 
@@ -141,7 +140,8 @@ export async function roleOf(
 }
 
 function isRuntime(processId: number): boolean {
-  return argumentsOf(processId).some(isRuntimeCommand);
+  const entry = readProcess(processId);
+  return entry !== null && isRuntimeProcess(entry);
 }
 
 async function roleInNode(port: number, processIds: readonly number[]): Promise<Role | null> {

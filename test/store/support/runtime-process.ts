@@ -1,13 +1,13 @@
 /**
- * A process with a runtime of its own, which prints the identity of the runtime and ends as its
+ * A process with a runtime of its own, which prints whether the runtime holds the mark and ends as its
  * arguments say: runtime-process.ts FOLDER exit|throw|wait [listen]
  */
 import { join } from "node:path";
 import { OwnRuntime } from "../../../src/state/own-runtime.ts";
-import type { ProcessIdentity } from "../../../src/base/processes.ts";
+import { isMarkHeld } from "../../../src/base/open-mark.ts";
+import { markPath } from "../../../src/state/owner.ts";
 
 const [folder = "", end, listen] = process.argv.slice(2);
-let runtime: ProcessIdentity | undefined;
 if (listen !== undefined) process.on("SIGINT", () => setTimeout(() => process.exit(0), 10));
 await OwnRuntime.start({
   folder,
@@ -23,10 +23,9 @@ await OwnRuntime.start({
     ],
     sockets: [{ name: "main", path: join(folder, "socket"), service: { name: "main" } }],
   },
-  onStart: (process) => (runtime = process),
   onListen() {},
   onOutput() {},
 });
-process.stdout.write(JSON.stringify(runtime));
+process.stdout.write(`the runtime holds the mark: ${isMarkHeld(markPath(folder))}`);
 if (end === "throw") throw new Error("An error that no code catches");
 if (end === "exit") process.exit();
