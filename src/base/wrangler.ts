@@ -5,6 +5,8 @@
  * wrangler. A part without which Ledge can do the work has a fallback here. The lack of another part
  * is an error that names the version that Ledge was tested with.
  */
+import type { ChildProcess } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Wrangler from "wrangler";
@@ -36,7 +38,36 @@ export function loadWrangler(): UsedExports {
   endProgramsWithThisProcess();
   loadWithBytecode(createRequire(file).resolve("miniflare"));
   loadWithBytecode(file);
+  followBundler(createRequire(file)("esbuild") as { stop(): unknown });
   return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
+}
+
+const bundlerWatchers = new Set<(cause: string) => void>();
+
+/**
+ * Calls `onEnd` when the bundler has ended although nothing has stopped it. It is one process for all
+ * dev servers of this process. Without it wrangler builds nothing more, and does not say so. The next
+ * build of a new dev server starts the bundler again.
+ *
+ * @returns a function that ends the watch
+ */
+export function watchBundler(onEnd: (cause: string) => void): () => void {
+  bundlerWatchers.add(onEnd);
+  return () => void bundlerWatchers.delete(onEnd);
+}
+
+/** Node announces each process that it starts, before the process has arguments. */
+function followBundler(esbuild: { stop(): unknown }): void {
+  subscribe("child_process", (message) => {
+    const child = (message as { process: ChildProcess }).process;
+    child.once("exit", (code, signal) => {
+      const isBundler = /esbuild.* --service=/.test((child.spawnargs ?? []).join(" "));
+      if (!isBundler || child.killed) return;
+      // esbuild forgets the process: otherwise each later build would fail.
+      esbuild.stop();
+      for (const onEnd of bundlerWatchers) onEnd(signal ?? `Exit code ${code}`);
+    });
+  });
 }
 
 export function wranglerProgram(): string {

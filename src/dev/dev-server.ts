@@ -144,8 +144,8 @@ export class DevServer implements RunningDev {
   /** `null` without an inspector. */
   #inspectorPort: number | null = null;
   #endWatch: () => void = () => {};
-  /** The message for the next time that the script answers. */
-  #readyMessage: () => string | Promise<string> = () => this.summary();
+  /** The message for the next time that the script answers; `null` for the summary. */
+  #readyMessage: (() => string | Promise<string>) | null = null;
   #changes: Promise<void> = Promise.resolve();
   #reports: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
@@ -210,7 +210,7 @@ export class DevServer implements RunningDev {
       console: this.#console,
       onReady: () => this.#report(() => this.#onReady()),
       onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
-      onCrash: (signal) => this.#onCrash(signal),
+      onCrash: (cause, program) => this.#onCrash(cause, program),
     });
     // Before the runtime starts: then its first call waits for the faults.
     await this.#holdFaults();
@@ -226,7 +226,7 @@ export class DevServer implements RunningDev {
   }
 
   async restart(): Promise<void> {
-    this.#readyMessage = () => "Restarted.";
+    this.#readyMessage &&= () => "Restarted.";
     await this.#supervisor?.restart();
   }
 
@@ -384,7 +384,7 @@ export class DevServer implements RunningDev {
     await this.#parts.startingDns;
     // Settles when the conditions are in force, or when the reason why they are not is known.
     await this.#conditions.change(await this.#conditions.read());
-    const message = this.#readyMessage;
+    const message = this.#readyMessage ?? (() => this.summary());
     this.#readyMessage = () => "Reloaded.";
     this.#log(await message());
     this.#ready.resolve();
@@ -395,9 +395,9 @@ export class DevServer implements RunningDev {
     this.#log([...(problem === null ? [] : [problem]), "Waiting for a change."].join("\n"));
   }
 
-  #onCrash(signal: string): void {
-    this.#log(`${signal} ended the runtime. Starting it again.`);
-    this.#readyMessage = () => "Running again, with the buckets as they were.";
+  #onCrash(cause: string, program: string): void {
+    this.#log(`${cause} ended the ${program}. Starting it again.`);
+    this.#readyMessage &&= () => "Running again, with the buckets as they were.";
   }
 
   #warn(): void {

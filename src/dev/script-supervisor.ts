@@ -5,14 +5,15 @@
  *     proxy (a runtime) ──▶ script (a runtime, new with each reload) ──▶ its bindings
  *
  * The supervisor adds what wrangler lacks: a script that does not start is tried again when a
- * source is saved, and after a crash of either runtime both start again. Starts, updates and
- * restarts run one after the other.
+ * source is saved, and after a crash of either runtime, or of the bundler, all start again. Starts,
+ * updates and restarts run one after the other.
  */
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { endedRuntimesOutput, watchCrashes } from "../base/runtime-patches.ts";
 import {
+  watchBundler,
   WranglerDevServer,
   type WorkerInput,
   type WranglerErrorEvent,
@@ -23,6 +24,8 @@ import type { ScriptBinding } from "./summary.ts";
 
 /** The time between the first and the last process that a terminal's interrupt reaches. */
 const interruptMilliseconds = 100;
+/** A script that ends the bundler with each build is not tried at once again. */
+const bundlerPauseMilliseconds = 1000;
 /** The output of a runtime that has ended arrives within this time, as a rule at once. */
 const outputMilliseconds = 1000;
 
@@ -38,7 +41,8 @@ interface SupervisorOptions {
    * @param problem `null` if wrangler has already printed the problem
    */
   onFailure(problem: string | null): void;
-  onCrash(signal: string): void;
+  /** @param cause the signal that has ended the program, as a rule */
+  onCrash(cause: string, program: "runtime" | "bundler"): void;
 }
 
 export class ScriptSupervisor {
@@ -48,13 +52,25 @@ export class ScriptSupervisor {
   #stopped = false;
   #changes: Promise<void> = Promise.resolve();
   #endWatch: () => void = () => {};
+  readonly #endBundlerWatch: () => void;
   /** Whether the runtime of the environment has started, and whether a start has failed. */
   #hasStarted = false;
   #hasFailed = false;
+  /** Whether the bundler has ended since the last start. */
+  #isBundlerLost = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#input = options.input;
+    this.#endBundlerWatch = watchBundler((cause) => {
+      this.#isBundlerLost = true;
+      const pause = this.#hasStarted ? interruptMilliseconds : bundlerPauseMilliseconds;
+      setTimeout(() => {
+        if (this.#stopped) return;
+        this.#options.onCrash(cause, "bundler");
+        this.#retry();
+      }, pause);
+    });
   }
 
   /** The bindings of the script, with variables from files; empty before the first start. */
@@ -97,6 +113,7 @@ export class ScriptSupervisor {
 
   async stop(): Promise<void> {
     this.expectStop();
+    this.#endBundlerWatch();
     await within(stopMilliseconds, this.#changes);
     await this.#end();
   }
@@ -109,13 +126,14 @@ export class ScriptSupervisor {
     this.#environment = environment;
     this.#hasStarted = false;
     this.#hasFailed = false;
+    this.#isBundlerLost = false;
     this.#endWatch = watchCrashes((signal, tell) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
       setTimeout(() => {
         if (this.#stopped) return;
         tell();
         if (environment !== this.#environment) return;
-        this.#options.onCrash(signal);
+        this.#options.onCrash(signal, "runtime");
         this.#retry();
       }, interruptMilliseconds);
     });
@@ -124,6 +142,7 @@ export class ScriptSupervisor {
     } catch (error) {
       this.#environment = null;
       this.#endWatch();
+      if (this.#isBundlerLost) return;
       const root = rootOf(error as Error);
       if (!isBuildFailure(root)) throw root;
       this.#options.onFailure(root.message);

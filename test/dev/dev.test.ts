@@ -209,7 +209,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     await waitForAnswer(url, ["VIDEOS"]);
   });
 
-  it("restarts runtimes that were killed, and the buckets keep their objects", async () => {
+  it("restarts runtimes and a bundler that were killed, and the buckets keep their objects", async () => {
     const folder = photos({ dns: {} });
     const dev = ledgeDev(folder);
     const url = await dev.url();
@@ -218,12 +218,21 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     for (let round = 0; round < 2; round++) {
       // The runtimes of the script, of the proxy before it, and of DNS.
       const since = dev.output.length;
-      for (const runtime of runtimesOf(dev.pid)) process.kill(runtime, "SIGKILL");
+      for (const runtime of programsOf(dev.pid, "workerd")) process.kill(runtime, "SIGKILL");
       await dev.waitForOutput(/SIGKILL ended the runtime\. Starting it again\./, since);
       await dev.waitForOutput(/Running again, with the buckets as they were\./, since);
       await waitForAnswer(url, { greeting: "hello", objects: 1 });
     }
     expect(sameBytes(await get(url, "cat"), photo)).toBe(true);
+
+    // Between two builds: only the next build needs the bundler.
+    const since = dev.output.length;
+    for (const bundler of programsOf(dev.pid, "esbuild")) process.kill(bundler, "SIGKILL");
+    await dev.waitForOutput(/SIGKILL ended the bundler\. Starting it again\./, since);
+    await dev.waitForOutput(/Running again/, since);
+    write(join(folder, "src/index.ts"), script("good day"));
+    await waitForAnswer(url, { greeting: "good day", objects: 1 });
+    expect(dev.output).not.toContain("Waiting for a change.");
     expect(await dev.end("SIGINT")).toBe(0);
     expect(dev.hasProcesses()).toBe(false);
   });
@@ -330,8 +339,8 @@ async function takePort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The runtimes that a process has started. */
-function runtimesOf(pid: number): number[] {
+/** The programs of this name that a process has started. */
+function programsOf(pid: number, name: string): number[] {
   const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map((name) => {
@@ -342,6 +351,6 @@ function runtimesOf(pid: number): number[] {
       }
     });
   return children.flatMap((child) =>
-    child !== null && new RegExp(`\\(workerd\\) \\S ${pid} `).test(child.stat) ? [child.pid] : [],
+    child !== null && new RegExp(`\\(${name}\\) \\S ${pid} `).test(child.stat) ? [child.pid] : [],
   );
 }
