@@ -1,4 +1,5 @@
 import { defineConfig, type UserConfig } from "tsdown";
+import { thirdPartyNotices } from "./scripts/third-party-notices.ts";
 
 /** Minification keeps the names of functions and classes for stack traces. */
 const keepNames = { function: true, class: true };
@@ -9,6 +10,7 @@ const common: UserConfig = {
   suppressWarnings: "TypeScript 7.0 does not yet have a stable API",
   // Types take most of the time of a build, and the message says so each time.
   checks: { pluginTimings: false },
+  plugins: [thirdPartyNotices()],
 };
 
 /** A module that workerd loads: one self-contained file, never a shared chunk. */

@@ -340,7 +340,7 @@ async function takePort(): Promise<number> {
 }
 
 /** The programs of this name that a process has started. */
-function programsOf(pid: number, name: string): number[] {
+function programsOf(pid: number, program: string): number[] {
   const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map((name) => {
@@ -351,6 +351,8 @@ function programsOf(pid: number, name: string): number[] {
       }
     });
   return children.flatMap((child) =>
-    child !== null && new RegExp(`\\(${name}\\) \\S ${pid} `).test(child.stat) ? [child.pid] : [],
+    child !== null && new RegExp(`\\(${program}\\) \\S ${pid} `).test(child.stat)
+      ? [child.pid]
+      : [],
   );
 }

@@ -48,6 +48,21 @@ describe("the package", () => {
     expect(built.filter((file) => importing.test(read(`dist/${file}`)))).toEqual([]);
   });
 
+  it("has the licence of each package whose code is a part of it", () => {
+    const [introduction, ...notices] = read("dist/THIRD-PARTY-NOTICES").split(/\n={80}\n\n/);
+    expect(introduction).toContain("contain code of the packages below");
+    const { devDependencies } = JSON.parse(read("package.json")) as {
+      devDependencies: Record<string, string>;
+    };
+    const bundled = ["@noble/hashes", "@speed-highlight/core", "open", "preact", "valibot"];
+    const titles = notices.map((notice) => notice.replace(/ \([^]*/, ""));
+    // The others are dependencies of `open`.
+    expect(
+      titles.filter((title) => devDependencies[title.replace(/ .*/, "")] !== undefined),
+    ).toEqual(bundled.map((name) => `${name} ${devDependencies[name]}`));
+    expect(notices.filter((notice) => notice.length < 500)).toEqual([]);
+  });
+
   it("holds the files that its entry points need, its documentation, and no other", () => {
     // What the entry points import is divided into chunks as the bundler likes.
     const chunks = new Set<string>();
@@ -76,6 +91,7 @@ describe("the package", () => {
       "LICENSE",
       "README.md",
       "package.json",
+      "dist/THIRD-PARTY-NOTICES",
       "dist/cli.d.ts",
       "dist/config-schema.json",
       "dist/index.d.ts",

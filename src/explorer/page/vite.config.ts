@@ -1,9 +1,11 @@
 import { defineConfig } from "vite";
+import { thirdPartyNotices } from "../../../scripts/third-party-notices.ts";
 
 /** The page of the explorer, for `dist/explorer`. */
 export default defineConfig({
   root: import.meta.dirname,
   logLevel: "warn",
+  plugins: [thirdPartyNotices()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "../../../dist/explorer",
