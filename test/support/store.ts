@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
-import { isDatabaseMark, isPartialMark } from "../../src/store/core/content.ts";
+import { isTemporary } from "../../src/store/core/content.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { controlEntry, worker } from "./worker.ts";
 
@@ -121,7 +121,7 @@ export function shareStore(): () => Pick<Store, "bucket" | "control"> & { folder
 
 /** Whether a file says to which database the blobs belong, and is no blob. */
 export function isMark(name: string): boolean {
-  return isDatabaseMark(name) || isPartialMark(name);
+  return name.startsWith("database.") || (isTemporary(name) && name.includes(".database."));
 }
 
 /** The blob files below `folder`, including the files that are being written. */

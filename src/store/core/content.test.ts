@@ -78,6 +78,7 @@ describe("isAbandoned()", () => {
   it.each([
     ["a blob of an ended run", blob, true],
     ["an unfinished blob of an ended run", `.kj-tmp.123.4.${blob}.partial`, true],
+    ["an unfinished blob of the newest workerd", `.${blob}.123.4.tmp`, true],
     ["a blob of an active run", makeBlobName(running, random), false],
     [
       "an unfinished blob of an active run",

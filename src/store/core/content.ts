@@ -63,12 +63,14 @@ export function decodeSegments(text: string): Segment[] {
  * a collector that lists the blobs first and reads the run records afterwards removes no blob of a
  * run that is alive.
  *
- * During a write, the disk service uses the name `.kj-tmp.<process>.<count>.<name>.partial` and
- * hides the file from its listings, so Node collects these files.
+ * During a write, the disk service uses a temporary name and hides the file from its listings, so
+ * Node collects these files. Each version of workerd has its own pattern:
+ * `.kj-tmp.<process>.<count>.<name>.partial`, `.<name>.<process>.<count>.tmp`. So a file is temporary
+ * if its name begins with a dot. Its writer is known if the name of a blob is in its name.
  */
 
-const blobPattern =
-  /^(?:\.kj-tmp\.\d+\.\d+\.([0-9a-f]{16})\.[0-9a-f]{32}\.partial|([0-9a-f]{16})\.[0-9a-f]{32})$/;
+const blobPattern = /^([0-9a-f]{16})\.[0-9a-f]{32}$/;
+const temporaryPattern = /^\.(?:.*[^0-9a-f])?([0-9a-f]{16})\.[0-9a-f]{32}(?![0-9a-f])/;
 
 /**
  * @param runId 16 hexadecimal digits
@@ -80,9 +82,18 @@ export function makeBlobName(runId: string, random: string): string {
 
 /** Whether the file is a blob, finished or not, whose run is not active. */
 export function isAbandoned(fileName: string, activeRuns: readonly string[]): boolean {
-  const match = blobPattern.exec(fileName);
-  const writer = match?.[1] ?? match?.[2];
-  return writer !== undefined && !activeRuns.includes(writer);
+  const writer = writerOf(fileName);
+  return writer !== null && !activeRuns.includes(writer);
+}
+
+/** The run that has written a blob, finished or not; `null` if the name does not say it. */
+export function writerOf(fileName: string): string | null {
+  const pattern = isTemporary(fileName) ? temporaryPattern : blobPattern;
+  return pattern.exec(fileName)?.[1] ?? null;
+}
+
+export function isTemporary(fileName: string): boolean {
+  return fileName.startsWith(".");
 }
 
 export function isOfRun(blobName: string, runId: string): boolean {
@@ -113,10 +124,6 @@ export function isForeignMark(
 ): boolean {
   if (!isDatabaseMark(mark.name)) return false;
   return mark.name !== databaseMark(databaseId) || Number(mark.text) > generation;
-}
-
-export function isPartialMark(fileName: string): boolean {
-  return /^\.kj-tmp\.\d+\.\d+\.database\.[0-9a-f]{16}\.partial$/.test(fileName);
 }
 
 export function isDatabaseMark(fileName: string): boolean {

@@ -20,6 +20,7 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
@@ -33,7 +34,8 @@ import {
   isAbandoned,
   isDatabaseMark,
   isForeignMark,
-  isPartialMark,
+  isTemporary,
+  writerOf,
   type DatabaseState,
 } from "../core/content.ts";
 
@@ -158,20 +160,25 @@ function entries(folder: string): string[] {
 }
 
 /**
- * Removes the files that a killed runtime was writing. The disk service does not list them, so the bucket
- * cannot collect them with other garbage (`bucket/bucket-object.ts`). Runs while the runtime starts:
- * nothing depends on the result.
+ * Removes the files that a killed runtime was writing: temporary files of runs that have ended and, where
+ * the name does not say the run, those that were last written before every run that is recorded now. The
+ * disk service does not list them, so the bucket cannot collect them with other garbage
+ * (`bucket/bucket-object.ts`). Runs while the runtime starts: nothing depends on the result.
  */
 export async function removePartialFiles(blobsFolder: string, runsFolder: string): Promise<void> {
   try {
     const files = await readdir(blobsFolder, { recursive: true, withFileTypes: true });
+    const temporary = files.filter((file) => file.isFile() && isTemporary(file.name));
+    if (temporary.length === 0) return;
     const activeRuns = await readdir(runsFolder);
-    for (const { name, parentPath } of files) {
-      // The name of a mark does not say which run writes it.
-      const isLeftMark = isPartialMark(name) && activeRuns.length <= 1;
-      const collectable =
-        isLeftMark || (name.endsWith(".partial") && isAbandoned(name, activeRuns));
-      if (collectable) await rm(join(parentPath, name), { force: true });
+    const starts = activeRuns.map((name) => modified(join(runsFolder, name)) ?? 0);
+    for (const { name, parentPath } of temporary) {
+      const path = join(parentPath, name);
+      const isLeft =
+        writerOf(name) === null
+          ? (modified(path) ?? Infinity) < Math.min(...starts)
+          : isAbandoned(name, activeRuns);
+      if (isLeft) await rm(path, { force: true });
     }
   } catch (error) {
     // Another process may remove the folder while it is read: a test, for example.
@@ -179,6 +186,11 @@ export async function removePartialFiles(blobsFolder: string, runsFolder: string
       console.warn(`Cannot remove partial files in ${blobsFolder}: ${(error as Error).message}`);
     }
   }
+}
+
+/** When a file was last written; `undefined` when it does not exist any more. */
+function modified(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 const namespaceKey = "ledge-store-bucket";
