@@ -42,6 +42,8 @@ export interface StoreBucketOptions {
   storage_class?: "Standard" | "InfrequentAccess";
   /** Verifies the files of an object by their hashes before the first byte of a read. */
   verify_reads?: boolean;
+  /** What a write that is acknowledged survives: the loss of power, or the end of every process only. */
+  durability?: "power" | "process";
   /** Lists delimited prefixes as `foo/`, with the delimiter. */
   list_trailing_delimiter?: boolean;
   /** Lets requests without a signature read objects by the S3-compatible API. */

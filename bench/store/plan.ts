@@ -10,7 +10,15 @@ import { lifecycleNames, measureLifecycle } from "./lifecycle.ts";
 import { measureRow, type Effort, type Measured, type Side } from "./measure.ts";
 import { measureMemory } from "./memory.ts";
 import { Progress } from "./progress.ts";
-import { listedBuckets, listRows, mainBucket, mainRows, verifiedBucket, type Row } from "./rows.ts";
+import {
+  listedBuckets,
+  listRows,
+  mainBucket,
+  mainRows,
+  processBucket,
+  verifiedBucket,
+  type Row,
+} from "./rows.ts";
 import { send, startRuntime } from "./runtime.ts";
 import { handleMessage } from "./workload.ts";
 
@@ -95,7 +103,7 @@ export async function measureAll(
   const operations = chosen.filter(({ bucket }) => !(bucket in listedBuckets));
   if (operations.length > 0) {
     const state = mkdtempSync(join(folder, "main-"));
-    await measureIn(openRuntime(state, [mainBucket, verifiedBucket]), operations);
+    await measureIn(openRuntime(state, [mainBucket, processBucket, verifiedBucket]), operations);
   }
 
   const listings = chosen.filter(({ bucket }) => bucket in listedBuckets);

@@ -26,6 +26,8 @@ const gibibyte = 1024 * mebibyte;
 export const mainBucket = "main";
 /** Our binding of this bucket has `verify_reads`. */
 export const verifiedBucket = "verified";
+/** Our binding of this bucket has `durability = "process"`. */
+export const processBucket = "process";
 
 /** Buckets for listings, with the number of their keys. */
 export const listedBuckets: Record<string, number> = {
@@ -162,6 +164,16 @@ const verified = [
   }),
 ];
 
+/** Without the cost of `durability = "power"`: the other sides sync no file, as in the rows with it. */
+const processDurable = [256 * kibibyte, mebibyte].flatMap((size) =>
+  pair(`put ${formatSize(size)}, durability process`, "put", {
+    size,
+    bucket: processBucket,
+    quick: size === mebibyte,
+    quickAtOnce: false,
+  }),
+);
+
 const inFolder = { prefix: "folder-042/", limit: 100 };
 
 const listings = Object.keys(listedBuckets).flatMap((bucket) => {
@@ -198,6 +210,7 @@ export const mainRows: readonly Row[] = [
   ...requests,
   ...streams,
   parts,
+  ...processDurable,
   ...verified,
 ];
 export const listRows: readonly Row[] = listings;

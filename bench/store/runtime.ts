@@ -9,7 +9,7 @@ import { Agent, request } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Miniflare, type MiniflareOptions } from "miniflare";
-import { verifiedBucket } from "./rows.ts";
+import { processBucket, verifiedBucket } from "./rows.ts";
 import type { Message } from "./workload.ts";
 
 export type BindingSide = "ours" | "r2";
@@ -74,7 +74,11 @@ function binding(side: BindingSide, bucket: string) {
 }
 
 function bucketOptions(bucket: string) {
-  return { bucket_name: bucket, ...(bucket === verifiedBucket && { verify_reads: true }) };
+  return {
+    bucket_name: bucket,
+    ...(bucket === verifiedBucket && { verify_reads: true }),
+    ...(bucket === processBucket && { durability: "process" }),
+  };
 }
 
 export interface RuntimeOptions {

@@ -107,6 +107,12 @@ storage_class = "standard"
 
 [[store_buckets]]
 binding = "PHOTOS"
+bucket_name = "photos"
+durability = "disk"
+> 4:1 6:7 store_buckets[0].durability must be "power" or "process", not "disk".
+
+[[store_buckets]]
+binding = "PHOTOS"
 bucketname = "photos"
 > 3:1 5:7 store_buckets[0].bucketname is not a key; did you mean "bucket_name"?
 
@@ -114,7 +120,7 @@ bucketname = "photos"
 binding = "PHOTOS"
 bucket_name = "photos"
 jurisdiction = "eu"
-> 4:1 6:7 store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter, public, remote.
+> 4:1 6:7 store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, durability, list_trailing_delimiter, public, remote.
 
 [store_buckets]
 binding = "PHOTOS"

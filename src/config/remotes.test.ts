@@ -197,6 +197,10 @@ describe("[remotes.NAME]", () => {
       `${bucket}verify_reads = true\n[remotes.cluster]\n${endpoint}${keys}`,
       "5:1: store_buckets[0].verify_reads is for buckets in the state folder: the content of a remote bucket is verified by its service. Remove the key.",
     ],
+    [
+      `${bucket}durability = "process"\n[remotes.cluster]\n${endpoint}${keys}`,
+      "5:1: store_buckets[0].durability is for buckets in the state folder: the service of a remote bucket decides what its writes survive. Remove the key.",
+    ],
   ])("reports a mistake in %j", (text, message) => {
     expect(mistakesOf(text)).toEqual([message]);
   });

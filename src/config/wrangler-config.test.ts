@@ -30,6 +30,7 @@ describe("toWranglerTable()", () => {
           bucket_name: "logs",
           preview_bucket_name: "local-logs",
           verify_reads: true,
+          durability: "process",
         },
       ],
       dns: { binding: "DNS", port: 0 },
@@ -53,7 +54,10 @@ describe("toWranglerTable()", () => {
           {
             name: "LOGS",
             type: "store_bucket",
-            dev: { plugin: store, options: { bucket_name: "local-logs", verify_reads: true } },
+            dev: {
+              plugin: store,
+              options: { bucket_name: "local-logs", verify_reads: true, durability: "process" },
+            },
           },
           { name: "DNS", type: "dns", dev: { plugin: dns, options: table.dns } },
         ],

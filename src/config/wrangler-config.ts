@@ -58,6 +58,7 @@ function bucketOptions(bucket: BucketBinding): Table & { readonly bucket_name: s
   const others = {
     storage_class: bucket.storageClass,
     verify_reads: bucket.verifyReads,
+    durability: bucket.durability,
     list_trailing_delimiter: bucket.listTrailingDelimiter,
     public: bucket.public,
     remote: remote && remoteOption(remote),

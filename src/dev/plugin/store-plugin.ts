@@ -108,6 +108,7 @@ export const storePlugin: Plugin = {
     const services = await storeServices(assembly, run, {
       ...(control?.options as Pick<StoreRunOptions, "project_folder"> | undefined),
       bucketNames: [...new Set(local.map(({ bucketName }) => bucketName))],
+      processDurable: processDurable(local),
       isServed: s3 !== undefined,
     });
     if (s3 !== undefined) {
@@ -274,6 +275,14 @@ function requireOnePlace(workers: readonly ParsedWorkerOptions[]): void {
       `Store bucket "${binding}": ${problem}. The S3-compatible API serves one of them: use another name, or the same remote.`,
     );
   }
+}
+
+/** The buckets that have `durability = "process"` in all their bindings. */
+function processDurable(buckets: readonly BucketOptions[]): string[] {
+  const byName = Object.groupBy(buckets, ({ bucketName }) => bucketName);
+  return Object.keys(byName).filter((name) =>
+    byName[name]?.every(({ durability }) => durability === "process"),
+  );
 }
 
 function boundBuckets(worker: ParsedWorkerOptions): BoundBucket[] {

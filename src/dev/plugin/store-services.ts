@@ -31,10 +31,11 @@ import {
   bucketsWorkerName,
   diskServices,
   endpointEntrypoint as entrypoint,
-  ownerService,
+  ownerServices,
   runBindings,
 } from "../../store/node/bucket-services.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
+import { DurableFiles } from "../../store/node/durable-files.ts";
 import { endpointPath, openBuckets } from "../../store/node/endpoint.ts";
 import { LocalBuckets } from "../../store/node/local-bucket.ts";
 import { removePartialFiles } from "../../store/node/store-files.ts";
@@ -52,6 +53,8 @@ export interface StoreRunOptions {
   readonly project_folder?: string;
   /** The buckets that the scripts of the run are bound to. */
   readonly bucketNames: readonly string[];
+  /** Those of the buckets whose setting is `durability = "process"`. */
+  readonly processDurable: readonly string[];
   /** Whether Node serves the buckets, too, and so needs the endpoint of a temporary folder. */
   readonly isServed: boolean;
 }
@@ -60,7 +63,7 @@ export interface StoreRunOptions {
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
   run: Run<StoreUse | null>,
-  { bucketNames, isServed, project_folder: projectFolder }: StoreRunOptions,
+  { bucketNames, processDurable, isServed, project_folder: projectFolder }: StoreRunOptions,
 ): Promise<Service[]> {
   const { runId } = run;
   const miniflare = callingMiniflare();
@@ -74,7 +77,7 @@ export async function storeServices(
   for (const name of bucketNames) makePrivateFolder(join(blobs, bucketFolder(name)));
   if (run.use !== undefined) return [];
   const shared = diskServices(folder);
-  const bindings = runBindings({ folder, runId, bucketNames, isFull });
+  const bindings = runBindings({ folder, runId, bucketNames, processDurable, isFull });
   if (projectFolder !== undefined) {
     shared.push({ name: projectService, disk: { path: projectFolder } });
     bindings.push(...(await projectBindings()));
@@ -83,7 +86,7 @@ export async function storeServices(
   if (persistPath === undefined) {
     run.use = null;
     writeFileSync(join(runs, runId), "", { mode: 0o600 });
-    return [...shared, ownerService(bindings)];
+    return [...shared, ...ownerServices(bindings, null)];
   }
   const last = uses.get(loopbackPort);
   const isSame = last?.folder === folder;
@@ -98,8 +101,10 @@ export async function storeServices(
     sockets.push({ host, port: 0, serviceName: bucketsWorkerName, entrypoint });
   }
   setDirectSockets(worker, sockets);
+  // A temporary folder ends with this process.
+  const files = isOwner && givenPath !== undefined ? await run.use.durableFiles() : null;
   return isOwner
-    ? [...shared, ownerService(bindings)]
+    ? [...shared, ...ownerServices(bindings, files)]
     : [...shared, ...clientServices(endpointPath(folder), bindings, miniflare.kVoid)];
 }
 
@@ -143,6 +148,7 @@ const uses = new Map<number, StoreUse>();
 
 export class StoreUse extends FolderUse {
   #owner: FolderOwner | null = null;
+  #files: DurableFiles | null = null;
   #succession: Succession | undefined;
   #s3: { readonly options: S3EndpointOptions; readonly server: RunningS3 } | undefined;
   /** The connection of the buckets in Node. */
@@ -159,6 +165,11 @@ export class StoreUse extends FolderUse {
     const isOwner = this.#owner !== null;
     await this.beginRun(run, isOwner);
     return isOwner;
+  }
+
+  /** The service that makes files durable, until Miniflare ends. Only for an owner. */
+  async durableFiles(): Promise<DurableFiles | null> {
+    return (this.#files ??= await DurableFiles.serve(this.folder));
   }
 
   /** A bucket for this process, until Miniflare ends. */
@@ -206,6 +217,7 @@ export class StoreUse extends FolderUse {
 
   protected override onEnd(): void {
     void this.#buckets?.close();
+    this.#files?.close();
     this.#owner?.release();
     void this.#succession?.stop();
     void this.#closeS3();

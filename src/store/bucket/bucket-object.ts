@@ -7,6 +7,7 @@
  * bucket and collects the files that the crash left, even if no script calls the bucket.
  */
 import { BlobDirectory } from "../client/blob-directory.ts";
+import { ArrivingFiles } from "./arriving-files.ts";
 import { bucketFolder } from "../core/content.ts";
 import {
   refusedOutcome,
@@ -15,6 +16,7 @@ import {
   type Request,
   areReads,
   asksForDisk,
+  bringsFile,
 } from "../core/operations.ts";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
@@ -33,6 +35,10 @@ interface BucketEnv extends DiskBindings {
   /** The folder of the records of the runs that use the store (`state/runs.ts`). */
   readonly runs: Fetcher;
   readonly runId: string;
+  /** The service that makes files durable (`node/durable-files.ts`), where there is one. */
+  readonly durableFiles?: Fetcher;
+  /** The buckets whose setting is `durability = "process"`. */
+  readonly processDurable: readonly string[];
   /** Whether the process that has started the runtime holds conditions. */
   readonly awaitsConditions?: boolean;
 }
@@ -52,6 +58,7 @@ export class BucketObject extends BucketService<BucketEnv> {
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
   readonly #disk: BucketDisk;
+  readonly #files: ArrivingFiles;
   readonly #collector: GarbageCollector;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
@@ -72,12 +79,14 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
     this.#disk = new BucketDisk(ctx, env, name);
+    const isSynced = !env.processDurable.includes(name);
+    this.#files = new ArrivingFiles(this.#blobs, isSynced ? env.durableFiles : undefined);
     this.#collector = new GarbageCollector({
       bucketName: name,
       bucket: () => this.#bucket,
       blobs: this.#blobs,
       runs: env.runs,
-      removeFiles: (names) => this.#remove(names),
+      removeFiles: (names) => this.#remove(this.#files.unclaimed(names)),
       waitUntil: (work) => ctx.waitUntil(work),
       databasePath: databasePath(env, ctx.id),
       blobsPath: `${env.place.folder}/blobs/${bucketFolder(name)}`,
@@ -99,6 +108,7 @@ export class BucketObject extends BucketService<BucketEnv> {
       runId: this.env.runId,
       bucketName: this.#name,
       databasePath: databasePath(this.env, this.ctx.id),
+      requireFile: (operation) => this.#files.requireVerified(operation),
     });
   }
 
@@ -109,6 +119,26 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   override execute(
+    operations: Operation[],
+    requestId?: string,
+    clientName?: string,
+  ): Outcome[] | Promise<Outcome[]> {
+    return this.#withFiles(operations, () =>
+      this.#executeArrived(operations, requestId, clientName),
+    );
+  }
+
+  /** Batches without files are executed at once. */
+  #withFiles(
+    operations: readonly Operation[],
+    execute: () => Outcome[] | Promise<Outcome[]>,
+  ): Outcome[] | Promise<Outcome[]> {
+    if (!operations.some(bringsFile)) return execute();
+    // A file is missing also because the folder was removed, which is what callers are told then.
+    return this.#files.executeVerified(operations, execute, () => this.#disk.confirm());
+  }
+
+  #executeArrived(
     operations: Operation[],
     requestId?: string,
     clientName?: string,
@@ -136,7 +166,7 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
   async executeUnobserved(operations: Operation[]): Promise<Outcome[]> {
-    return this.#execute(operations);
+    return this.#withFiles(operations, () => this.#execute(operations));
   }
 
   /**
@@ -372,7 +402,9 @@ export class BucketObject extends BucketService<BucketEnv> {
     const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
     // A layer has deleted the rows of some files, and restores the rows when it is closed.
     const removable = files.filter((fileName) => !restorable?.has(fileName));
-    const removed = await this.#blobs.removeAll(removable, this.#report("remove a blob"));
+    const removed = await this.#files.whileRemoving(removable, () =>
+      this.#blobs.removeAll(removable, this.#report("remove a blob")),
+    );
     this.#opened?.releasedFiles.confirmRemoved(removed);
   }
 

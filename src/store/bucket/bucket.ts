@@ -153,6 +153,7 @@ export class Bucket {
   #attempt(operation: Operation): Outcome {
     try {
       if (operation.mustExist && this.#settings.isDeleted) throw new StoreError(10006);
+      this.#platform.requireFile(operation);
       return { ok: true, value: this.#perform(operation) };
     } catch (error) {
       if (error instanceof StoreError) {

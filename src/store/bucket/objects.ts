@@ -26,7 +26,13 @@ import {
 import { StoreError } from "../core/errors.ts";
 import { GenerationalCache } from "../core/generational-cache.ts";
 import { encodeFields, encodeMetadata, joinEncoded, type NewObject } from "../core/object.ts";
-import type { Content, ContentSlice, EncodedObject, ObjectRecord } from "../core/operations.ts";
+import type {
+  Content,
+  ContentSlice,
+  EncodedObject,
+  ObjectRecord,
+  Operation,
+} from "../core/operations.ts";
 import { bodyMissing, damagedObject, verifyBody, type ContentTable } from "./contents.ts";
 import { firstRow } from "./schema.ts";
 
@@ -42,6 +48,8 @@ export interface BucketPlatform {
   /** For messages. */
   readonly bucketName: string;
   readonly databasePath: string;
+  /** @throws StoreError when the operation brings a file that no row may name */
+  readonly requireFile: (operation: Operation) => void;
 }
 
 /** Where the content of an object is: the id of one body, or segments. */

@@ -3,13 +3,16 @@
  *
  * A script that starts 32 reads at once pays for one round trip, and 32 writes share one commit.
  * A batch is sent at the end of the microtask in which its first call was made, so a single call
- * does not wait. The order of the calls in a batch is kept, and each call fails by itself.
+ * does not wait. The order of the calls in a batch is kept, and each call fails by itself. Calls that
+ * bring a file have batches of their own: the bucket makes the file durable first, and other calls
+ * do not wait for that.
  */
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { StoreError, type Method } from "../core/errors.ts";
 import { outcomeOf, shortCall, type ShortAnswer, type ShortCall } from "../core/object.ts";
 import {
   blobsOf,
+  bringsFile,
   bytesCarried,
   needsSpace,
   refusedOutcome,
@@ -89,7 +92,9 @@ export class Batch {
         }
       };
       const bytes = bytesCarried(operation);
-      if (this.#bytes + bytes > batchBytesMax) this.#flush();
+      const [first] = this.#pending;
+      const isOther = first !== undefined && bringsFile(first.operation) !== bringsFile(operation);
+      if (isOther || this.#bytes + bytes > batchBytesMax) this.#flush();
       if (this.#pending.length === 0) void endOfTurn.then(() => this.#flush());
       this.#bytes += bytes;
       this.#pending.push({ operation, reject, resolve });

@@ -2,8 +2,9 @@
  * The files of one bucket, through workerd's disk service.
  *
  * The service writes to a temporary file and renames it, so a blob is complete or absent as long
- * as the machine keeps running. The service does not sync: after a power failure a blob can be
- * short or missing although its row exists, so readers compare sizes.
+ * as the machine keeps running. The service does not sync: the bucket makes a blob durable before a row
+ * names it (`bucket/arriving-files.ts`), unless its setting is `durability = "process"`. Readers
+ * compare sizes.
  */
 import { BlobDamagedError, bucketFolder } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
@@ -25,8 +26,8 @@ export class BlobNotWrittenError extends Error {
   }
 }
 
-/** Each removal is a request to the disk service, which holds memory until its answer. */
-const removalsAtOnce = 64;
+/** The disk service holds memory for each request until its answer. */
+const requestsAtOnce = 64;
 
 export class BlobDirectory {
   readonly bucketName: string;
@@ -66,6 +67,20 @@ export class BlobDirectory {
     return response.ok ? text : null;
   }
 
+  /** The size of each file; `null` for a file that does not exist. */
+  async sizes(names: readonly string[]): Promise<(number | null)[]> {
+    const sizes: (number | null)[] = [];
+    for (let start = 0; start < names.length; start += requestsAtOnce) {
+      const some = names.slice(start, start + requestsAtOnce);
+      sizes.push(...(await Promise.all(some.map((name) => this.#size(name)))));
+    }
+    return sizes;
+  }
+
+  async #size(blob: string): Promise<number | null> {
+    return fileSize(await this.#disk.fetch(this.#folder + blob, { method: "HEAD" }));
+  }
+
   async remove(fileName: string): Promise<void> {
     const response = await this.#disk.fetch(this.#folder + encodeURIComponent(fileName), {
       method: "DELETE",
@@ -82,8 +97,8 @@ export class BlobDirectory {
     onFailure: (error: unknown) => void,
   ): Promise<string[]> {
     const removed: string[] = [];
-    for (let start = 0; start < names.length; start += removalsAtOnce) {
-      const some = names.slice(start, start + removalsAtOnce);
+    for (let start = 0; start < names.length; start += requestsAtOnce) {
+      const some = names.slice(start, start + requestsAtOnce);
       const removals = some.map((name) =>
         this.remove(name).then(() => removed.push(name), onFailure),
       );

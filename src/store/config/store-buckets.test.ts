@@ -21,6 +21,7 @@ describe("parseBucketOptions()", () => {
         compatibility_flags: ["store_list_trailing_delimiter"],
         latency_milliseconds: 60_000,
         verify_reads: true,
+        durability: "process",
         list_trailing_delimiter: true,
         public: true,
       }),
@@ -31,6 +32,7 @@ describe("parseBucketOptions()", () => {
       compatibilityFlags: ["store_list_trailing_delimiter"],
       latencyMilliseconds: 60_000,
       verifyReads: true,
+      durability: "process",
       listTrailingDelimiter: true,
       public: true,
     });
@@ -79,7 +81,7 @@ describe("parseBucketOptions()", () => {
 
   const missing = 'options are missing. Give at least { bucket_name: "my-bucket" }.';
   const known =
-    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads, list_trailing_delimiter, public, observed, remote";
+    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads, durability, list_trailing_delimiter, public, observed, remote";
   const badLatency = "latency_milliseconds must be a whole number from 0 to 60000.";
   const badDate = "compatibility_date must be a date in the form YYYY-MM-DD.";
   const noName = 'bucket_name is missing. Add it, as in "my-bucket".';

@@ -23,6 +23,9 @@ import { UserError } from "../../base/user-error.ts";
 import type { BucketSettings, StorageClass } from "../core/operations.ts";
 import { remoteOptionSchema, type FindRemote, type ProjectRemote } from "./remotes.ts";
 
+/** What a write that is acknowledged survives: the loss of power, or the end of every process only. */
+type Durability = "power" | "process";
+
 export interface BucketBinding {
   readonly binding: string;
   readonly bucketName: string;
@@ -30,6 +33,8 @@ export interface BucketBinding {
   readonly previewBucketName?: string;
   readonly storageClass?: StorageClass;
   readonly verifyReads?: boolean;
+  /** Default: `power` */
+  readonly durability?: Durability;
   readonly listTrailingDelimiter?: boolean;
   /** Whether requests without a signature may read objects by the S3-compatible API. */
   readonly public?: boolean;
@@ -68,6 +73,7 @@ const bucketName = textMatchingSchema(
     'and "-", beginning and ending with a letter or a digit',
 );
 const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
+const durability = oneOfSchema<Durability>(["power", "process"]);
 const compatibilityDate = textSchema(
   (day) => (/^\d{4}-\d{2}-\d{2}$/.test(day) && Date.parse(day) > 0 ? day : null),
   "must be a date in the form YYYY-MM-DD",
@@ -78,6 +84,13 @@ const optionalFlag = (description: string) =>
 /** Keys that an entry of the list and the options of the plugin share. */
 const commonEntries = {
   verify_reads: optionalFlag("Reads verify files by their hash."),
+  durability: v.optional(
+    described(
+      "What a write that is acknowledged survives: the loss of power, or the end of every process only.",
+      durability,
+      { default: "power" },
+    ),
+  ),
   list_trailing_delimiter: optionalFlag(
     'Listed prefixes end with the delimiter, as in the deployed service: "trips/". The default is true ' +
       "for a binding that is also in r2_buckets.",
@@ -150,6 +163,9 @@ export function readBuckets(
     if (bucket.remote !== undefined && bucket.verify_reads === true) {
       report([...path, "verify_reads"], verifyReadsProblem);
     }
+    if (bucket.remote !== undefined && bucket.durability !== undefined) {
+      report([...path, "durability"], durabilityProblem);
+    }
     const { binding, list_trailing_delimiter: ownDelimiter, remote } = bucket;
     return {
       binding,
@@ -157,6 +173,7 @@ export function readBuckets(
       previewBucketName: bucket.preview_bucket_name,
       storageClass: bucket.storage_class,
       verifyReads: bucket.verify_reads,
+      durability: bucket.durability,
       listTrailingDelimiter: ownDelimiter ?? (deployed.has(binding) ? true : undefined),
       public: bucket.public,
       remote: remote === undefined ? undefined : findRemote(remote, [...path, "remote"]),
@@ -201,6 +218,9 @@ function placeText(remote: string | undefined): string {
 const verifyReadsProblem =
   "is for buckets in the state folder: the content of a remote bucket is verified by its service. Remove the key";
 
+const durabilityProblem =
+  "is for buckets in the state folder: the service of a remote bucket decides what its writes survive. Remove the key";
+
 /** @throws UserError with every mistake of the options of `binding` */
 export function parseBucketOptions(binding: string, options: unknown): BucketOptions {
   const subject = `Store bucket "${binding}":`;
@@ -220,6 +240,9 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
   if (remote !== undefined && verifyReads === true) {
     throw new UserError(`${subject} verify_reads ${verifyReadsProblem}.`);
   }
+  if (remote !== undefined && parsed.durability !== undefined) {
+    throw new UserError(`${subject} durability ${durabilityProblem}.`);
+  }
   return {
     bucketName: parsed.bucket_name,
     storageClass: parsed.storage_class,
@@ -227,6 +250,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     compatibilityFlags: parsed.compatibility_flags,
     latencyMilliseconds: parsed.latency_milliseconds,
     verifyReads,
+    durability: parsed.durability,
     listTrailingDelimiter: parsed.list_trailing_delimiter,
     public: parsed.public,
     observed: parsed.observed,

@@ -80,6 +80,11 @@ export function makeBlobName(runId: string, random: string): string {
   return `${runId}.${random}`;
 }
 
+/** Whether this is the name of a finished blob. */
+export function isBlobName(fileName: string): boolean {
+  return blobPattern.exec(fileName)?.[2] !== undefined;
+}
+
 /** Whether the file is a blob, finished or not, whose run is not active. */
 export function isAbandoned(fileName: string, activeRuns: readonly string[]): boolean {
   const writer = writerOf(fileName);

@@ -315,6 +315,11 @@ export function needsSpace({ method }: Operation): boolean {
   return writes[method] === "needs space";
 }
 
+/** Whether an operation brings a file: the bucket verifies the file first (`bucket/arriving-files.ts`). */
+export function bringsFile(operation: Operation): boolean {
+  return "content" in operation && "blob" in operation.content;
+}
+
 /** The file that an operation brings: a row may name it after the operation. */
 export function blobsOf(operation: Operation): string[] {
   return "content" in operation && "blob" in operation.content ? [operation.content.blob] : [];

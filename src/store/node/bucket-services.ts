@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Service, Worker, Worker_Binding, Worker_Module } from "miniflare";
 import { scriptService } from "../../base/miniflare.ts";
+import type { DurableFiles } from "./durable-files.ts";
 import { hasConditionsHolder } from "./held-conditions.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 
@@ -17,6 +18,7 @@ export const endpointEntrypoint = "LedgeStoreEndpoint";
 const databasesService = "store:databases";
 const blobsService = "store:blobs";
 const runsService = "store:runs";
+const durableFilesService = "store:durable-files";
 /** The folder of the buckets' databases in `databases`. */
 const databasesNamespace = "ledge-store-bucket";
 export const bucketClass = "BucketObject";
@@ -45,6 +47,8 @@ interface BucketsRun {
   readonly runId: string;
   /** The buckets that the scripts of the run are bound to. */
   readonly bucketNames: readonly string[];
+  /** The buckets whose setting is `durability = "process"`. */
+  readonly processDurable: readonly string[];
   readonly isFull: boolean;
 }
 
@@ -56,18 +60,29 @@ export function diskServices(folder: string): Service[] {
   ];
 }
 
-export function runBindings({ folder, runId, bucketNames, isFull }: BucketsRun): Worker_Binding[] {
+export function runBindings(run: BucketsRun): Worker_Binding[] {
+  const { folder, runId, bucketNames, processDurable, isFull } = run;
   return [
     { name: "runId", text: runId },
     { name: "place", json: JSON.stringify({ folder, namespace: databasesNamespace, isFull }) },
     { name: "bucketNames", json: JSON.stringify(bucketNames) },
+    { name: "processDurable", json: JSON.stringify(processDurable) },
     { name: "awaitsConditions", json: JSON.stringify(hasConditionsHolder(folder)) },
   ];
 }
 
-/** The buckets on their databases. */
-export function ownerService(bindings: readonly Worker_Binding[]): Service {
-  return bucketsWorker({
+/**
+ * The buckets on their databases.
+ *
+ * @param files makes files durable; `null` where no process can, or where no state outlives the runtime
+ */
+export function ownerServices(
+  bindings: readonly Worker_Binding[],
+  files: DurableFiles | null,
+): Service[] {
+  const syncing =
+    files === null ? [] : [{ name: "durableFiles", service: { name: durableFilesService } }];
+  const buckets = bucketsWorker({
     modules: [bucketsModule()],
     durableObjectNamespaces: [
       {
@@ -79,8 +94,11 @@ export function ownerService(bindings: readonly Worker_Binding[]): Service {
       },
     ],
     durableObjectStorage: { localDisk: databasesService },
-    bindings: [...bindings, joinerBinding, diskBinding],
+    bindings: [...bindings, joinerBinding, diskBinding, ...syncing],
   });
+  if (files === null) return [buckets];
+  const external = { address: `unix:${files.path}`, http: {} };
+  return [buckets, { name: durableFilesService, external }];
 }
 
 export function bucketsModule(): Worker_Module {

@@ -15,6 +15,7 @@ import { ConnectionLostError } from "../core/fault.ts";
 import { StoreError, type Method } from "../core/errors.ts";
 import { decodeObject, allChecksums } from "../core/object.ts";
 import {
+  bringsFile,
   bytesCarried,
   type Content,
   type DescribedObject,
@@ -272,9 +273,12 @@ export class OperationQueue {
   #take(): QueuedOperation[] {
     let bytes = 0;
     let count = 0;
+    const isOfFiles = this.#queued.slice(0, 1).some(({ operation }) => bringsFile(operation));
     for (const { operation } of this.#queued.slice(0, requestOperationsMax)) {
       bytes += bytesCarried(operation);
-      if (count > 0 && bytes > requestBytesMax) break;
+      // An operation without a file does not wait until the files of others are durable.
+      const isOther = bringsFile(operation) !== isOfFiles;
+      if (count > 0 && (isOther || bytes > requestBytesMax)) break;
       count++;
     }
     return this.#queued.splice(0, count);

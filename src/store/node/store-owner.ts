@@ -11,6 +11,7 @@ import { claimFolder, Succession } from "../../state/succession.ts";
 import { FolderOwner, nameOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets, socketPath, publishSocket } from "../../state/sockets.ts";
 import { beginRun, endRun, newRunId } from "../../state/runs.ts";
+import { DurableFiles } from "./durable-files.ts";
 import { endpointPath } from "./endpoint.ts";
 import { removeDeletedBuckets, removePartialFiles } from "./store-files.ts";
 import { requireUsableFolder, fullDeviceText, type FolderNeeds } from "../../state/folder.ts";
@@ -21,7 +22,7 @@ import {
   bucketsService,
   diskServices,
   endpointEntrypoint,
-  ownerService,
+  ownerServices,
   runBindings,
 } from "./bucket-services.ts";
 
@@ -74,15 +75,14 @@ async function startRuntime(owner: FolderOwner): Promise<{ stop(): Promise<void>
   const runId = newRunId();
   const path = socketPath(folder, runId);
   const service = { name: bucketsService, entrypoint: endpointEntrypoint };
-  beginRun(folder, runId);
+  const run = { folder, runId, bucketNames: [], processDurable: [], isFull };
+  const files = await DurableFiles.serve(folder);
   try {
+    beginRun(folder, runId);
     const runtime = await OwnRuntime.start({
       folder,
       config: {
-        services: [
-          ...diskServices(folder),
-          ownerService(runBindings({ folder, runId, bucketNames: [], isFull })),
-        ],
+        services: [...diskServices(folder), ...ownerServices(runBindings(run), files)],
         sockets: [{ name: "endpoint", path, service }],
       },
       onListen: () => publishSocket(path, endpointPath(folder)),
@@ -94,10 +94,12 @@ async function startRuntime(owner: FolderOwner): Promise<{ stop(): Promise<void>
     return {
       async stop() {
         await runtime.stop();
+        files?.close();
         endRun(folder, runId);
       },
     };
   } catch (error) {
+    files?.close();
     endRun(folder, runId);
     throw error;
   }
