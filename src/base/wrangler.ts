@@ -8,7 +8,10 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type * as Miniflare from "miniflare";
 import type * as Wrangler from "wrangler";
 import { endProgramsWithThisProcess, loadWithBytecode } from "./runtime-patches.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
@@ -30,16 +33,38 @@ let loaded: UsedExports | undefined;
  * Node reads the whole file for the names of its exports, which takes 140 ms. `require()` returns
  * the same module without that delay.
  *
- * @throws UserError when wrangler is missing or too old
+ * @throws UserError when wrangler is missing or too old, or cannot write to its folder
  */
 export function loadWrangler(): UsedExports {
   if (loaded !== undefined) return loaded;
   const { file, version } = findWrangler();
   endProgramsWithThisProcess();
-  loadWithBytecode(createRequire(file).resolve("miniflare"));
+  const requireOfWrangler = createRequire(file);
+  loadWithBytecode(requireOfWrangler.resolve("miniflare"));
+  requireHome(requireOfWrangler("miniflare") as Partial<typeof Miniflare>);
   loadWithBytecode(file);
-  followBundler(createRequire(file)("esbuild") as { stop(): unknown });
+  followBundler(requireOfWrangler("esbuild") as { stop(): unknown });
   return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
+}
+
+/**
+ * wrangler keeps its logs and the addresses of dev servers in a folder below the home folder. Without
+ * the folder, wrangler fails with a stack, or prints an error and waits.
+ */
+function requireHome({ getDefaultDevRegistryPath }: Partial<typeof Miniflare>): void {
+  let folder = "its folder";
+  try {
+    // Node knows no home folder if HOME is not set, and the user is not in /etc/passwd.
+    folder = dirname(getDefaultDevRegistryPath?.() ?? join(tmpdir(), "registry"));
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new UserError(
+      `wrangler cannot write to ${folder}, where it keeps its logs: ${(error as Error).message}. Set ` +
+        "HOME to a folder that this user may write to.",
+      { cause: error },
+    );
+  }
 }
 
 const bundlerWatchers = new Set<(cause: string) => void>();

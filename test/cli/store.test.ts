@@ -1,8 +1,10 @@
 /** `ledge store`, with and without a runtime on the folder. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import type { Miniflare } from "miniflare";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { runInProcess, ServedStoreProject } from "../support/in-process-command.ts";
@@ -79,6 +81,13 @@ describe("ledge store, with a runtime on the folder", () => {
     expect(sameBytes(readFileSync(here.path("cat.png")), bytesOf(1000))).toBe(true);
     const { output } = await here.store("get", "photos/movie.mp4", "-");
     expect(sameBytes(output, bytesOf(3_000_000, 2))).toBe(true);
+    execFileSync("mkfifo", [here.path("pipe")]);
+    const reader = spawn("cat", [here.path("pipe")]);
+    onTestFinished(() => void reader.kill());
+    const read = buffer(reader.stdout);
+    expect(await here.store("get", "photos/movie.mp4", "pipe")).toMatchObject({ code: 0 });
+    expect(statSync(here.path("pipe")).isFIFO()).toBe(true);
+    expect(sameBytes(await read, bytesOf(3_000_000, 2))).toBe(true);
 
     const deleted = await here.store("delete", "photos/movie.mp4", "photos/nothing");
     expect(deleted).toMatchObject({ code: 0, text: "Deleted 1 object.\n" });

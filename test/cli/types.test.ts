@@ -1,8 +1,10 @@
 /** `ledge types`: the file compiles with a script, and `--check` reports a file that is out of date. */
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { generateTypes } from "../../src/cli/generate-types.ts";
+import { ledge } from "../support/dev-process.ts";
 import { run, temporaryProject } from "../support/project.ts";
 
 const configuration = {
@@ -81,6 +83,19 @@ describe("ledge types", { timeout: 120_000 }, () => {
       error: "",
     });
     expect(await run(folder, "tsc", "-p", ".")).toMatchObject({ code: 0, out: "" });
+  });
+
+  it("says that wrangler cannot write below the home folder", () => {
+    const folder = project();
+    const home = join(folder, "wrangler.jsonc", "home");
+    const { XDG_CONFIG_HOME: _, ...environment } = process.env;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [ledge, "types"], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...environment, HOME: home },
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^wrangler cannot write to .*\/home\/.* Set HOME to a folder .*\.\n$/);
   });
 
   it("leaves wrangler's type to a bucket that a deploy has too", async () => {

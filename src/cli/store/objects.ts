@@ -1,6 +1,6 @@
 /** `ledge store list`, `head`, `get`, `put`, `delete` and `cp`: objects of buckets. */
 import { createHash, randomBytes } from "node:crypto";
-import { createWriteStream, writeFileSync } from "node:fs";
+import { createWriteStream, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, open, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -120,14 +120,21 @@ export const get = storeCommand({
   },
 });
 
-/** Writes an object to a file, which appears under its name when it is complete. */
+/**
+ * Writes an object to a file, which appears under its name when it is complete. A device or a pipe
+ * (`/dev/null`) is written to, and not replaced.
+ */
 async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
   const partial = join(dirname(path), `.ledge-partial-${randomBytes(8).toString("hex")}`);
   const progress = new Progress(basename(path), fetched.object.size);
-  await withTemporaryPath(partial, async () => {
-    await writeContent(partial, fetched, (count) => progress.moveTo(count));
-    await rename(partial, path);
-  })
+  const write = (to: string): Promise<void> =>
+    writeContent(to, fetched, (count) => progress.moveTo(count));
+  const found = statSync(path, { throwIfNoEntry: false });
+  const isReplaced = found === undefined || found.isFile();
+  const saving = isReplaced
+    ? withTemporaryPath(partial, () => write(partial).then(() => rename(partial, path)))
+    : write(path);
+  await saving
     .catch((error: NodeJS.ErrnoException) => {
       if (error.code === undefined) throw error;
       throw new UserError(`Cannot write ${path}: ${error.message}`);
