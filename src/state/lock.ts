@@ -17,6 +17,8 @@ import { UserError } from "../base/user-error.ts";
 
 const pollMilliseconds = 10;
 const busyCode = 5;
+/** How long a wait is not worth a message. */
+const silentMilliseconds = 5_000;
 
 export class FileLock {
   readonly #database: Sqlite.DatabaseSync;
@@ -59,11 +61,19 @@ export class FileLock {
     }
   }
 
+  /** Waits while another process has the lock. A process that is stopped keeps the lock. */
   static async take(path: string): Promise<FileLock> {
-    for (;;) {
-      const lock = FileLock.tryTake(path);
-      if (lock !== null) return lock;
-      await delay(pollMilliseconds);
+    const told = setTimeout(() => {
+      console.warn(`Waiting for another process, which has the lock ${path}.`);
+    }, silentMilliseconds);
+    try {
+      for (;;) {
+        const lock = FileLock.tryTake(path);
+        if (lock !== null) return lock;
+        await delay(pollMilliseconds);
+      }
+    } finally {
+      clearTimeout(told);
     }
   }
 

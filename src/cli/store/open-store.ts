@@ -89,7 +89,8 @@ async function withStore<Result>(
   const { folder } = project;
   const remotes = new RemoteBuckets();
   let opened: LocalBuckets | undefined;
-  const local = () => (opened ??= new LocalBuckets(folder, { clientName: "command line" }));
+  const local = () =>
+    (opened ??= new LocalBuckets(folder, { clientName: "command line", onWait: console.error }));
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     const { bucketName, remote } = known;

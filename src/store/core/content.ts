@@ -82,7 +82,7 @@ export function makeBlobName(runId: string, random: string): string {
 
 /** Whether this is the name of a finished blob. */
 export function isBlobName(fileName: string): boolean {
-  return blobPattern.exec(fileName)?.[2] !== undefined;
+  return blobPattern.test(fileName);
 }
 
 /** Whether the file is a blob, finished or not, whose run is not active. */

@@ -21,6 +21,8 @@ import { succeedStoreOwner } from "./store-owner.ts";
 const pollMilliseconds = 20;
 /** How long a handover waits for the transfers in flight. */
 const drainMilliseconds = 10_000;
+/** How long a wait is not worth a message. */
+const silentMilliseconds = 10_000;
 
 export interface OwnerConnectionOptions {
   /**
@@ -30,6 +32,8 @@ export interface OwnerConnectionOptions {
   readonly succeeds?: boolean;
   /** Which program this process is, for the owner. Default: `node` */
   readonly clientName?: ClientName;
+  /** Told why, when an answer takes long. */
+  readonly onWait?: (text: string) => void;
 }
 
 export class OwnerConnection {
@@ -37,6 +41,7 @@ export class OwnerConnection {
   readonly #endpoint: EndpointClient;
   readonly #succeeds: boolean;
   readonly #inode: number | undefined;
+  readonly #onWait: ((text: string) => void) | undefined;
   #isClosed = false;
   #succession: Succession | undefined;
   /** Pending during a handover: no work starts. */
@@ -45,9 +50,10 @@ export class OwnerConnection {
 
   constructor(
     folder: string,
-    { succeeds = true, clientName = "node" }: OwnerConnectionOptions = {},
+    { succeeds = true, clientName = "node", onWait }: OwnerConnectionOptions = {},
   ) {
     this.folder = folder;
+    this.#onWait = onWait;
     this.#succeeds = succeeds;
     if (!hasRuntimeSockets) {
       throw new UserError(
@@ -65,6 +71,23 @@ export class OwnerConnection {
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */
   async run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
+    const told = this.#onWait && setTimeout(() => this.#tellWait(), silentMilliseconds);
+    try {
+      return await this.#run(work);
+    } finally {
+      clearTimeout(told);
+    }
+  }
+
+  #tellWait(): void {
+    const { folder } = this;
+    this.#onWait?.(
+      `Waiting for the answer of ${nameOwner(readOwnerRecord(folder)).toLowerCase()}, which has the ` +
+        `store in ${folder}.`,
+    );
+  }
+
+  async #run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
     // The runtime of an owner that was killed still answers, and has to end first.
     if (this.#succeeds) {
       this.#succession ??= succeedStoreOwner(this.folder, () => this.#drain());
