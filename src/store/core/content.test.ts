@@ -7,7 +7,9 @@ import {
   sliceSegments,
   bucketFolder,
   bucketOfFolder,
+  databaseMark,
   isAbandoned,
+  isBlobName,
   isForeignMark,
   makeBlobName,
   fitBodyToPage,
@@ -72,6 +74,11 @@ const blob = makeBlobName(ended, random);
 
 it("makeBlobName() joins the run id and the random digits", () => {
   expect(blob).toBe(`00000000000000aa.${random}`);
+});
+
+it("isBlobName() knows finished blobs only", () => {
+  const names = [blob, `.${blob}.123.4.tmp`, `${blob}.txt`, databaseMark(ended)];
+  expect(names.filter(isBlobName)).toEqual([blob]);
 });
 
 describe("isAbandoned()", () => {
