@@ -46,7 +46,8 @@ export function readOrMakeFile(
 function makeText(folder: string, path: string, made: string): string {
   makePrivateFolder(folder);
   const own = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
-  writeFileSync(own, made, { mode: 0o600, flag: "wx" });
+  // A loss of power leaves the whole text, or no file.
+  writeFileSync(own, made, { mode: 0o600, flag: "wx", flush: true });
   try {
     linkSync(own, path);
     return made;

@@ -110,6 +110,13 @@ export const mutations: readonly Mutation[] = [
       '      return new FileLock(new DatabaseSync(":memory:"));',
   },
   {
+    suite: "power",
+    effect: "a file is named before it is on the device",
+    file: "src/store/node/durable-files.ts",
+    original: "await syncData(descriptor);",
+    replacement: "void syncData;",
+  },
+  {
     suite: "readers",
     effect: "a reader opens the first file of its object only",
     file: "src/store/bucket/content-joiner.ts",

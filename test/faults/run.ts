@@ -5,6 +5,7 @@
  *     --seed N      repeats a run
  *     --only NAME   the test files whose names contain NAME
  *     --kills N     how many kills the long form of the crash suite makes
+ *     --cuts N      how often the power suite cuts the power
  *     --mutations   shows that each suite fails when the code that it tests is wrong
  */
 import { spawnSync } from "node:child_process";
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     only: { type: "string" },
     kills: { type: "string" },
+    cuts: { type: "string" },
     mutations: { type: "boolean", default: false },
   },
 });
@@ -42,6 +44,7 @@ const { status } = spawnSync(
       ...(values.long && { LEDGE_FAULTS: "long" }),
       ...(values.seed !== undefined && { LEDGE_SEED: values.seed }),
       ...(values.kills !== undefined && { LEDGE_KILLS: values.kills }),
+      ...(values.cuts !== undefined && { LEDGE_CUTS: values.cuts }),
     },
   },
 );
