@@ -21,7 +21,7 @@ it("serves the buckets, to presigned URLs too, until an interrupt", async () => 
   expect(readFileSync(here.path("copy.txt"), "utf8")).toBe("hello");
 
   expect(await server.end("SIGINT")).toBe(0);
-  expect(server.hasProcesses()).toBe(false);
+  await server.processesEnd();
 });
 
 it.each([

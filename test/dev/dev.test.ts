@@ -87,7 +87,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     // A terminal sends the signal to every process of the group.
     process.kill(-first.pid, "SIGINT");
     expect(await first.exited).toBe(0);
-    expect(first.hasProcesses()).toBe(false);
+    await first.processesEnd();
     expect(runRecords(folder)).toEqual([]);
     expect(
       existsSync(join(folder, ".wrangler/tmp")) && readdirSync(join(folder, ".wrangler/tmp")),
@@ -105,7 +105,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
       /wrangler\.jsonc configuration:\s+- Unexpected fields found in top-level field: "nonsense"$/m,
     );
     expect(await second.end("SIGHUP")).toBe(0);
-    expect(second.hasProcesses()).toBe(false);
+    await second.processesEnd();
     expect(runRecords(folder)).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     await dev.waitForOutput(/^Reloaded\.$/m, since);
 
     expect(await dev.end("SIGTERM")).toBe(0);
-    expect(dev.hasProcesses()).toBe(false);
+    await dev.processesEnd();
     expect(runRecords(folder)).toEqual([]);
   });
 
@@ -234,7 +234,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     await waitForAnswer(url, { greeting: "good day", objects: 1 });
     expect(dev.output).not.toContain("Waiting for a change.");
     expect(await dev.end("SIGINT")).toBe(0);
-    expect(dev.hasProcesses()).toBe(false);
+    await dev.processesEnd();
   });
 
   it("delays every operation by --store-latency", async () => {
@@ -281,7 +281,7 @@ describe("ledge dev with a mistake", { timeout: 180_000 }, () => {
     const dev = ledgeDev(photos(more), "--no-dns", ...args);
     expect(await dev.exited).toBe(code);
     expect(dev.output).toMatch(message);
-    expect(dev.hasProcesses()).toBe(false);
+    await dev.processesEnd();
   });
 
   it.each([

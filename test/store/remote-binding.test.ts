@@ -80,9 +80,11 @@ describe("a bucket on an S3 service, in a script", () => {
     expect(await put.json()).toBe(largeBytes);
     const got = await miniflare.dispatchFetch("http://script/");
     expect(sameBytes(new Uint8Array(await got.arrayBuffer()), bytes)).toBe(true);
-    const spool = join(folder, "store", "spool", String(process.pid));
-    const left = readdirSync(spool, { recursive: true, withFileTypes: true });
-    expect(left.filter((entry) => entry.isFile())).toEqual([]);
+    const spool = readdirSync(join(folder, "store", "spool"), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    expect(spool.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(["lock"]);
     // No database, and no owner: the store is not used.
     expect(readdirSync(join(folder, "store"))).toEqual(["spool"]);
   });
@@ -180,10 +182,10 @@ describe("a bucket on an S3 service, in a script", () => {
 
   it("removes what a run that was killed has left in the spool", async () => {
     const folder = temporaryFolder();
-    // No process has this number.
-    const dead = join(folder, "store", "spool", "99999999");
+    const dead = join(folder, "store", "spool", "process-abcdef");
     mkdirSync(dead, { recursive: true });
-    writeFileSync(join(dead, "left"), "x");
+    // No process has the lock.
+    for (const name of ["left", "lock"]) writeFileSync(join(dead, name), "");
     await startScript(remoteEntry(await startService()), { folder });
     expect(existsSync(dead)).toBe(false);
   });

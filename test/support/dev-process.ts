@@ -79,6 +79,11 @@ export class DevProcess {
     return !hasProc || readProcesses().some(({ groupId }) => groupId === this.pid);
   }
 
+  /** Runtimes and the bundler end some milliseconds after their process. */
+  async processesEnd(): Promise<void> {
+    await vi.waitFor(() => expect(this.hasProcesses()).toBe(false), waitOptions);
+  }
+
   /** Waits until the output from position `since` on matches `pattern`. */
   async waitForOutput(pattern: RegExp, since = 0): Promise<RegExpExecArray> {
     return vi.waitFor(() => {

@@ -178,7 +178,7 @@ function spool({ sharedOptions, tmpPath }: PluginServicesOptions): Service {
   const storeFolder = callingMiniflare().getPersistPath(pluginName, tmpPath, persistPath);
   const folder = join(storeFolder, "spool");
   makePrivateFolder(folder);
-  const own = spools.get(folder) ?? new OwnFolder(folder, "");
+  const own = spools.get(folder) ?? new OwnFolder(folder, "process-");
   spools.set(folder, own);
   return { name: spoolService, disk: { path: own.path, writable: true } };
 }
