@@ -81,7 +81,7 @@ describe("a client with a remote bucket", () => {
     await operationsOf(() => bucket).put("large", large);
     const [made, ...others] = spoolFolders().filter((name) => !before.includes(name));
     expect(others).toEqual([]);
-    expect(readdirSync(`${tmpdir()}/${made}`)).toEqual([]);
+    expect(readdirSync(`${tmpdir()}/${made}`)).toEqual(["lock"]);
     await own.close();
     expect(spoolFolders()).not.toContain(made);
     // A runtime would have left its databases.

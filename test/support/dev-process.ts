@@ -81,7 +81,7 @@ export class DevProcess {
 
   /** Runtimes and the bundler end some milliseconds after their process. */
   async processesEnd(): Promise<void> {
-    await vi.waitFor(() => expect(this.hasProcesses()).toBe(false), waitOptions);
+    await vi.waitUntil(() => !this.hasProcesses(), waitOptions);
   }
 
   /** Waits until the output from position `since` on matches `pattern`. */
