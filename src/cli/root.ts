@@ -15,10 +15,11 @@ const store: CommandGroup = {
   name: "store",
   summary: "The buckets of a project: list, put, get, import, export",
   async commands() {
-    const [objects, { presign }, transfer, maintenance] = await Promise.all([
+    const [objects, { presign }, transfer, { backup, restore }, maintenance] = await Promise.all([
       import("./store/objects.ts"),
       import("./store/presign.ts"),
       import("./store/transfer.ts"),
+      import("./store/backup.ts"),
       import("./store/maintenance.ts"),
     ]);
     return [
@@ -32,6 +33,8 @@ const store: CommandGroup = {
       presign,
       transfer.importObjects,
       transfer.exportObjects,
+      backup,
+      restore,
       maintenance.stats,
       maintenance.check,
       maintenance.collectGarbage,

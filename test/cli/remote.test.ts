@@ -46,6 +46,20 @@ class RemoteProject extends StoreProject {
 }
 
 describe("ledge store with a remote bucket", () => {
+  it("leaves remote buckets out of a backup, and says so", async () => {
+    const project = new RemoteProject("backups/");
+    const { code, text, errors } = await project.store("backup", "out");
+    expect({ code, text }).toEqual({ code: 0, text: "Backed up archive: 0 objects, 0 bytes.\n" });
+    expect(errors).toBe(
+      'Not in the backup, because they are on S3 services: "backup", "photos".\n',
+    );
+    const refused = await project.store("backup", "other", "--bucket", "photos");
+    expect(refused).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('is on the remote "cluster", not in the state folder.'),
+    });
+  });
+
   it("puts, gets, lists, measures and deletes, without a runtime", async () => {
     const project = new RemoteProject("commands/");
     const file = project.write("cat.png", large);

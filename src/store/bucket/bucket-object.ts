@@ -14,6 +14,7 @@ import {
   type Operation,
   type Outcome,
   type Request,
+  type RestorationStep,
   areReads,
   asksForDisk,
   bringsFile,
@@ -25,6 +26,7 @@ import { clientHeader } from "../client/message.ts";
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { recorded } from "./call-recorder.ts";
+import { Restoration } from "./restoration.ts";
 import { storeClock, storeTestSession } from "./test-session.ts";
 import { decideCalls, executedRequestId, exemptClient, heldConditions } from "./conditions.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
@@ -60,6 +62,7 @@ export class BucketObject extends BucketService<BucketEnv> {
   readonly #disk: BucketDisk;
   readonly #files: ArrivingFiles;
   readonly #collector: GarbageCollector;
+  readonly #restoration: Restoration;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
   #alarmDeadline: number | null = null;
@@ -79,6 +82,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
     this.#disk = new BucketDisk(ctx, env, name);
+    this.#restoration = new Restoration(ctx.storage);
     const isSynced = !env.processDurable.includes(name);
     this.#files = new ArrivingFiles(this.#blobs, isSynced ? env.durableFiles : undefined);
     this.#collector = new GarbageCollector({
@@ -193,8 +197,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
     if (!this.#disk.isFull && (!reads || this.#bucket.uploads.nextDeadline() !== deadline)) {
       if (!this.#usedSinceAlarm || this.#bucket.uploads.nextDeadline() !== this.#alarmDeadline) {
-        this.#usedSinceAlarm = true;
-        this.#setAlarm();
+        this.#setAlarmAfterUse();
       }
     }
     this.#swept ??= this.#startSweep();
@@ -307,6 +310,28 @@ export class BucketObject extends BucketService<BucketEnv> {
     return this.#problem() === null ? this.#collector.collect() : 0;
   }
 
+  /**
+   * Executes a step of a restoration.
+   *
+   * @returns whether the bucket knows the restoration; if not, the restoration has to begin again
+   */
+  async restore(step: RestorationStep): Promise<boolean> {
+    const problem = this.#problem();
+    if (problem !== null) throw new Error(problem.text);
+    if (storeTestSession.active) {
+      throw new Error(`Cannot restore bucket "${this.#name}" while tests use it. End the tests.`);
+    }
+    this.#setAlarmAfterUse();
+    if (step.step !== "commit") return this.#restoration.collect(step);
+    const replaced = this.#restoration.commit(step.id, this.#bucket);
+    if (replaced === null) return false;
+    this.#opened = this.#openBucket();
+    this.#setAlarm();
+    await this.#collector.mark();
+    await this.#remove(replaced);
+    return true;
+  }
+
   #startReclaim(): void {
     if (this.#reclaiming) return;
     this.#reclaiming = true;
@@ -343,6 +368,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     if (this.#problem() !== null) return;
     await this.housekeep();
     this.#usedSinceAlarm = false;
+    this.#restoration.dropAbandoned();
+    if (this.#restoration.isActive) this.#setAlarmAfterUse();
     this.#swept ??= this.#startSweep();
     await this.#swept;
   }
@@ -379,6 +406,11 @@ export class BucketObject extends BucketService<BucketEnv> {
   #isExpiryDue(): boolean {
     const deadline = this.#bucket.uploads.nextDeadline();
     return deadline !== null && deadline <= storeClock.now();
+  }
+
+  #setAlarmAfterUse(): void {
+    this.#usedSinceAlarm = true;
+    this.#setAlarm();
   }
 
   #setAlarm(): void {

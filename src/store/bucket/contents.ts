@@ -91,6 +91,11 @@ export class ContentTable {
     return firstRow(this.#sql.exec("SELECT 1 FROM blobs LIMIT 1")) !== undefined;
   }
 
+  fileNames(): string[] {
+    const rows = this.#sql.exec("SELECT name FROM blobs");
+    return Array.from(rows.raw<[string]>(), ([name]) => name);
+  }
+
   /** Those of the files to which no row refers. */
   unreferenced(fileNames: readonly string[]): string[] {
     const rows = this.#sql.exec(

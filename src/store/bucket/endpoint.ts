@@ -13,6 +13,7 @@
  *     GET  /channel/BUCKET   a WebSocket to the bucket (`bucket/bucket-service.ts`)
  *     POST /open             opens the buckets of the run
  *     POST /collect/BUCKET   removes the files that crashes left
+ *     POST /restore/BUCKET   a frame with a step of a restoration (`bucket/restoration.ts`)
  *     GET  /calls            the calls of other processes (`bucket/call-recorder.ts`)
  *     GET  /conditions       a WebSocket that holds conditions (`bucket/conditions.ts`)
  *
@@ -34,7 +35,7 @@ import {
   encodeFrame,
   requestIdHeader,
 } from "../client/message.ts";
-import type { Operation } from "../core/operations.ts";
+import type { Operation, RestorationStep } from "../core/operations.ts";
 import { acceptSocket } from "./bucket-service.ts";
 import { heldConditions } from "./conditions.ts";
 import { storeClock } from "./test-session.ts";
@@ -81,6 +82,10 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return new Response();
       case "collect":
         return Response.json(await this.env.buckets.getByName(bucketName).collectGarbage());
+      case "restore": {
+        const step = await body<RestorationStep>();
+        return Response.json(await this.env.buckets.getByName(bucketName).restore(step));
+      }
       case "conditions":
         return holdConditions(() => this.#housekeep());
       default:

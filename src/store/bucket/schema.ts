@@ -22,7 +22,7 @@ import { outcomeTable } from "../../state/outcomes.ts";
 import type { DatabaseState } from "../core/content.ts";
 import { formatVersion, otherFormatText } from "../core/errors.ts";
 import type { AbortRule } from "../core/multipart.ts";
-import type { Request, StoredSettings } from "../core/operations.ts";
+import { restoredTables, type Request, type StoredSettings } from "../core/operations.ts";
 
 const statements = [
   `CREATE TABLE format (version INTEGER NOT NULL PRIMARY KEY, database_id TEXT NOT NULL) STRICT`,
@@ -118,6 +118,29 @@ function hasTable(sql: SqlStorage, name: string): boolean {
 export function createTables(sql: Pick<SqlStorage, "exec">): void {
   for (const statement of statements) sql.exec(statement);
   sql.exec(`INSERT INTO format VALUES (${formatVersion}, lower(hex(randomblob(8))))`);
+}
+
+/** The staged tables have the form of the bucket's. */
+export function createStagedTables(sql: SqlStorage): void {
+  for (const name of restoredTables) {
+    const statement = statements.find((each) => each.startsWith(`CREATE TABLE ${name} `)) as string;
+    sql.exec(statement.replace(`CREATE TABLE ${name} `, `CREATE TABLE staged_${name} `));
+  }
+}
+
+export function dropStagedTables(sql: SqlStorage): void {
+  for (const name of restoredTables) sql.exec(`DROP TABLE IF EXISTS staged_${name}`);
+}
+
+/** To be called in a transaction. */
+export function replaceByStagedTables(sql: SqlStorage): void {
+  for (const name of restoredTables) {
+    sql.exec(`DROP TABLE ${name}`);
+    sql.exec(`ALTER TABLE staged_${name} RENAME TO ${name}`);
+  }
+  for (const statement of statements)
+    if (statement.startsWith("CREATE INDEX ")) sql.exec(statement);
+  sql.exec("UPDATE generation SET number = number + (SELECT count(*) FROM blobs)");
 }
 
 /**

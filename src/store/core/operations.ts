@@ -344,3 +344,27 @@ export interface BucketSettings {
   /** Deviation: Node accepts streams of unknown length, because no stream in Node has a known length. */
   readonly allowUnsizedStreams: boolean;
 }
+
+/** The tables of a bucket that a restored backup replaces (`bucket/restoration.ts`). */
+export const restoredTables = [
+  "objects",
+  "bodies",
+  "blobs",
+  "uploads",
+  "parts",
+  "settings",
+] as const;
+
+export type RestoredValue = string | number | Uint8Array | null;
+
+/** A step of the restoration of a bucket. All steps have the id of the restoration. */
+export type RestorationStep =
+  | { readonly id: string; readonly step: "begin" }
+  | { readonly id: string; readonly step: "commit" }
+  | {
+      readonly id: string;
+      readonly step: "rows";
+      readonly table: (typeof restoredTables)[number];
+      /** In the order of the table's columns. */
+      readonly rows: readonly (readonly RestoredValue[])[];
+    };

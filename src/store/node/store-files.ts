@@ -15,6 +15,7 @@
 import { createHash, createHmac } from "node:crypto";
 import {
   closeSync,
+  existsSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -210,17 +211,34 @@ export function databasePath(storeFolder: string, bucketName: string): string {
 
 /** @throws Error of SQLite when the file is not a database */
 export function openDatabaseFile(path: string): DatabaseSync {
+  try {
+    return openForReading(path);
+  } catch (error) {
+    // The index of a log has to exist. A database in a backup has no log, and gets no index.
+    if (existsSync(`${path}-shm`)) throw error;
+    closeSync(openSync(`${path}-shm`, "a", 0o600));
+    return openForReading(path);
+  }
+}
+
+function openForReading(path: string): DatabaseSync {
   const { DatabaseSync: Database } = loadSqlite();
-  // A log index that does not exist cannot be opened for reading only.
-  closeSync(openSync(`${path}-shm`, "a", 0o600));
   const url = pathToFileURL(path);
   url.search = "?readonly_shm=1";
+  let database: DatabaseSync;
   try {
-    return new Database(url, { readOnly: true });
+    database = new Database(url, { readOnly: true });
   } catch (error) {
     // Node 22.13 and 22.14 take no address.
     if ((error as NodeJS.ErrnoException).code !== "ERR_INVALID_ARG_TYPE") throw error;
-    return new Database(path, { readOnly: true });
+    database = new Database(path, { readOnly: true });
+  }
+  try {
+    database.exec("SELECT 1 FROM sqlite_master");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }
 
