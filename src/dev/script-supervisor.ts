@@ -192,7 +192,7 @@ export class ScriptSupervisor {
         });
       });
     }
-    if (event.type === "error" && !isRetried(event)) {
+    if (event.type === "error" && !isPassing(event)) {
       if (event.source === "LocalRuntimeController") this.#hasFailed = true;
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
@@ -205,11 +205,16 @@ export class ScriptSupervisor {
   }
 }
 
-/** wrangler sends messages to its proxy and its inspector again when they fail. */
-function isRetried({ source, reason }: WranglerErrorEvent): boolean {
+/**
+ * Whether the script runs on. wrangler sends messages to its proxy and its inspector again when they
+ * fail; an error inside the proxy concerns one request, which gets an answer with the error.
+ */
+function isPassing({ source, reason }: WranglerErrorEvent): boolean {
   return (
     source === "ProxyController" &&
-    /^(Failed to send message to|Could not connect to Inspector)/.test(reason)
+    /^(Failed to send message to|Could not connect to Inspector|Error inside ProxyWorker)/.test(
+      reason,
+    )
   );
 }
 

@@ -214,6 +214,11 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const dev = ledgeDev(folder);
     const url = await dev.url();
     await put(url, "cat");
+    // A script that answers before it has the whole body fails a request of wrangler's proxy, and runs on.
+    const refused = { method: "PUT", body: bytesOf(3_000_000) };
+    for (let count = 0; count < 4; count++) {
+      await fetch(`${url}/${"x".repeat(1025)}`, refused).catch(() => {});
+    }
 
     for (let round = 0; round < 2; round++) {
       // The runtimes of the script, of the proxy before it, and of DNS.
