@@ -48,6 +48,8 @@ export const loopbackArgument = "--external-addr=loopback=";
 /** The configuration file of a runtime that Ledge starts itself (`state/own-runtime.ts`). */
 export const ownConfigName = "ledge-runtime.capnp";
 
+const sharedKey = Symbol.for("ledge.runtimes");
+
 /** @returns a function that ends the watch */
 function watchChildren(onChild: (child: ChildProcess) => void): () => void {
   const onMessage = (message: unknown): void =>
@@ -67,9 +69,19 @@ export interface RuntimeObserver {
   onExit?(isKilled: boolean): void;
 }
 
-/** By the port on which each Miniflare listens for its workerd, and by the plugin. */
-const observersByLoopbackPort = new Map<number, Map<string, RuntimeObserver>>();
-let isWatchingRuntimes = false;
+interface SharedState {
+  /** By the port on which each Miniflare listens for its workerd, and by the plugin. */
+  readonly observers: Map<number, Map<string, RuntimeObserver>>;
+  isWatching: boolean;
+  areProgramsBound: boolean;
+}
+
+/** Of all copies of Ledge in this process: one of them watches the runtimes, and one starts the programs. */
+const shared = ((globalThis as { [sharedKey]?: SharedState })[sharedKey] ??= {
+  observers: new Map(),
+  isWatching: false,
+  areProgramsBound: false,
+});
 
 /** For a plugin, which knows its Miniflare by the loopback port. A second call replaces the first. */
 export function observeRuntimesAt(
@@ -78,13 +90,13 @@ export function observeRuntimesAt(
   observer: RuntimeObserver,
 ): void {
   watchRuntimes();
-  const observers = observersByLoopbackPort.get(loopbackPort) ?? new Map<string, RuntimeObserver>();
-  observersByLoopbackPort.set(loopbackPort, observers.set(pluginName, observer));
+  const observers = shared.observers.get(loopbackPort) ?? new Map<string, RuntimeObserver>();
+  shared.observers.set(loopbackPort, observers.set(pluginName, observer));
 }
 
 function watchRuntimes(): void {
-  if (isWatchingRuntimes) return;
-  isWatchingRuntimes = true;
+  if (shared.isWatching) return;
+  shared.isWatching = true;
   watchChildren((child) => {
     const observers = (): RuntimeObserver[] => observersOf(child.spawnargs);
     // Before Miniflare's own listener: who waits for the end of Miniflare sees what this leaves.
@@ -107,7 +119,7 @@ function watchRuntimes(): void {
 function observersOf(args: readonly string[] = []): RuntimeObserver[] {
   const argument = args.find((each) => each.startsWith(loopbackArgument));
   const loopbackPort = Number(argument?.slice(argument.lastIndexOf(":") + 1));
-  return [...(observersByLoopbackPort.get(loopbackPort)?.values() ?? [])];
+  return [...(shared.observers.get(loopbackPort)?.values() ?? [])];
 }
 
 /** workerd writes a line of JSON to this pipe when it listens at a socket. */
@@ -210,7 +222,6 @@ function isProgram(args: readonly string[]): boolean {
 }
 
 const shell = "/bin/sh";
-let areProgramsBound = false;
 
 /**
  * From now on, runtimes and the bundler end when this process ends, however this process ends, and
@@ -223,8 +234,8 @@ let areProgramsBound = false;
  * and in a container without a shell the program starts as it is.
  */
 export function endProgramsWithThisProcess(): void {
-  if (areProgramsBound || !existsSync(shell)) return;
-  areProgramsBound = true;
+  if (shared.areProgramsBound || !existsSync(shell)) return;
+  shared.areProgramsBound = true;
   // Node publishes the object of a child process before it starts the process.
   watchChildren((started) => {
     const child = started as SpawningProcess;
@@ -235,8 +246,6 @@ export function endProgramsWithThisProcess(): void {
       if (!isProgram(args) || !existsSync(file)) return spawn(options);
       const marks = observersOf(args).flatMap(({ mark }) => openMark(mark));
       try {
-        // Two copies of Ledge in this process start the program by one shell.
-        if (file === shell) return spawn({ ...options, stdio: [...streamsOf(options), ...marks] });
         return spawnBound(child, spawn, { ...options, stdio: [...streamsOf(options), ...marks] });
       } finally {
         for (const mark of marks) closeSync(mark);

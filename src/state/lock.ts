@@ -21,11 +21,13 @@ const busyCode = 5;
 const silentMilliseconds = 5_000;
 
 export class FileLock {
+  /** A database that no code can reach is closed, and its lock would be free. */
+  static readonly #held = new Set<FileLock>();
   readonly #database: Sqlite.DatabaseSync;
-  #isReleased = false;
 
   private constructor(database: Sqlite.DatabaseSync) {
     this.#database = database;
+    FileLock.#held.add(this);
   }
 
   /**
@@ -88,9 +90,7 @@ export class FileLock {
   /** A second call does nothing. */
   release(): void {
     // `isOpen` of the database is not in Node 22.13.
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#database.close();
+    if (FileLock.#held.delete(this)) this.#database.close();
   }
 }
 

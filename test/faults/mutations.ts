@@ -26,8 +26,8 @@ export const mutations: readonly Mutation[] = [
     suite: "access-files",
     effect: "state is readable for other users",
     file: "src/base/runtime-patches.ts",
-    original: "const before = process.umask(0o077);",
-    replacement: "const before = process.umask(0o000);",
+    original: "return `umask 077",
+    replacement: "return `umask 000",
   },
   {
     suite: "bad-input",
@@ -97,8 +97,8 @@ export const mutations: readonly Mutation[] = [
     suite: "ownership",
     effect: "two processes can have a lock",
     file: "src/state/lock.ts",
-    original: 'database.exec("BEGIN EXCLUSIVE");',
-    replacement: 'database.exec("BEGIN");',
+    original: "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE",
+    replacement: "PRAGMA journal_mode = MEMORY; BEGIN",
   },
   {
     suite: "ownership",

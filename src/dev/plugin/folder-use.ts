@@ -94,7 +94,11 @@ export abstract class FolderUse {
   #end(loopbackPort: number): void {
     this.#endStart();
     endRun(this.folder, this.#nextRunId);
-    if (this.#uses.get(loopbackPort) === this) this.#uses.delete(loopbackPort);
+    if (this.#uses.get(loopbackPort) === this) {
+      this.#uses.delete(loopbackPort);
+      // Another Miniflare may get the port.
+      observeRuntimesAt(loopbackPort, this.#plugin, {});
+    }
     this.onEnd();
   }
 }
