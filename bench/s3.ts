@@ -70,16 +70,25 @@ async function measureRows(): Promise<[S3Row, RowResults][]> {
 
 function header(): string[] {
   const ratios = ["Miniflare / ours", "aim", "ours / bare", "aim"];
-  return ["", "ours", "Miniflare", "bare", ...ratios, "processor: Miniflare / ours"];
+  return [
+    "",
+    "ours",
+    "durability process",
+    "Miniflare",
+    "bare",
+    ...ratios,
+    "processor: Miniflare / ours",
+  ];
 }
 
 function describeRow({ name, miniflareAim, bareAim }: S3Row, results: RowResults): string[] {
-  const { ours, miniflare, bare } = results;
+  const { ours, process: unsynced, miniflare, bare } = results;
   const faster = ratio(miniflare, ours, "milliseconds");
   const slower = ratio(ours, bare, "milliseconds");
   return [
     name,
     formatResult(ours),
+    formatResult(unsynced),
     formatResult(miniflare),
     formatResult(bare),
     formatRatio(faster),

@@ -30,6 +30,8 @@ export interface RowResult {
 /** A server that cannot execute the operation has a reason in the place of its result. */
 export type RowResults = Readonly<Record<ServerName, RowResult | string>>;
 
+const notCompared = "";
+
 /** Of the first operations, which also warm up the server. */
 const calibrationMilliseconds = 40;
 
@@ -41,6 +43,10 @@ export async function measureRow(
   const failures = new Map<ServerName, string>();
   const turns: ServerTurns[] = [];
   for (const contestant of contestants) {
+    if (contestant.server.name === "process" && row.comparesDurability !== true) {
+      failures.set("process", notCompared);
+      continue;
+    }
     const turn = new ServerTurns(row, contestant);
     try {
       await turn.prepare(effort);

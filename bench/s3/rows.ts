@@ -16,6 +16,8 @@ export interface S3Row {
   readonly atOnce: number;
   /** The most operations of a turn: of large objects, as many as the disk holds. */
   readonly countMax: number;
+  /** Whether the row has a second time of ours, with `durability = "process"`. */
+  readonly comparesDurability?: boolean;
   /** How many times as fast as Miniflare. */
   readonly miniflareAim?: number;
   /** How many times the time of the bare server. */
@@ -43,7 +45,7 @@ export function s3Rows({ isQuick }: { readonly isQuick: boolean }): S3Row[] {
         ...(bareAim !== undefined && { bareAim }),
       });
       return [
-        row("put", put(size, "unsigned")),
+        { ...row("put", put(size, "unsigned")), comparesDurability: size >= mebibyte },
         row("put with SHA-256", put(size, "signed")),
         row("get", get(size), size === mebibyte ? 2 : undefined),
         row("multipart", multipart(size)),

@@ -13,11 +13,13 @@ export interface ServerAddress {
   readonly secretAccessKey: string;
 }
 
-export const serverNames = ["ours", "miniflare", "bare"] as const;
+/** `process` is ours with `durability = "process"`, for rows that compare the durability. */
+export const serverNames = ["ours", "process", "miniflare", "bare"] as const;
 export type ServerName = (typeof serverNames)[number];
 
 const programs: Record<ServerName, string> = {
   ours: "./servers/ledge.ts",
+  process: "./servers/ledge-process.ts",
   miniflare: "./servers/miniflare.ts",
   bare: "./servers/bare.ts",
 };

@@ -5,9 +5,7 @@
  *
  * `LEDGE_CUTS` says how often the power is lost.
  */
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -38,6 +36,8 @@ class PoweredStore {
   /** Is `null` while `ledge s3` owns the folder alone. */
   script: Tool | null = null;
   #s3: S3Endpoint | undefined;
+  /** The last command. */
+  #running: FaultProcess | undefined;
 
   private constructor(project: FaultProject, device: PowerDevice, random: SeededRandom) {
     this.project = project;
@@ -73,7 +73,8 @@ class PoweredStore {
 
   /** Ends all tools by a kill. */
   async killAll(): Promise<void> {
-    await Promise.all([this.#s3?.process.killAll(), this.script?.process.killAll()]);
+    const processes = [this.#s3?.process, this.script?.process, this.#running];
+    await Promise.all(processes.map(async (each) => each?.killAll()));
     this.#s3 = undefined;
     this.script = null;
   }
@@ -87,12 +88,9 @@ class PoweredStore {
     const words =
       method === "delete" ? ["delete", `photos/${key}`] : ["put", `photos/${key}`, file];
     const command = [process.execPath, ledgeProgram, "store", ...words];
-    const [program, ...rest] = this.device.command(folder, command);
-    const child = spawn(program as string, rest, { stdio: ["ignore", "ignore", "pipe"] });
-    let errors = "";
-    child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
-    const [code] = (await once(child, "close")) as [number | null];
-    if (code !== 0) throw new Error(`ledge store ${method}: ${errors}`);
+    this.#running = new FaultProcess(this.device.command(folder, command));
+    const { exited } = this.#running;
+    if ((await exited) !== 0) throw new Error(`ledge store ${method}: ${this.#running.output}`);
     return method === "delete" ? null : createHash("md5").update(body).digest("hex");
   }
 }
@@ -122,8 +120,9 @@ describe("a loss of power", () => {
           () => `no writes: ${String(active.map(({ writer }) => writer.lastError?.message))}`,
         );
         store.device.cut();
+        const stopped = active.map(({ writer }) => writer.stop());
         await store.killAll();
-        await Promise.all(active.map(({ writer }) => writer.stop()));
+        await Promise.all(stopped);
         store.device.restore();
         const { url } = await store.startScript();
         const writers = store.writers.map(({ writer }) => writer);
@@ -146,9 +145,7 @@ describe("a loss of power", () => {
         expect.soft(found.problems, `cut ${cut}`).toEqual([]);
       }
       for (const [way, total] of figures) reportFigures(`power: ${way}`, { ...total, kills: cuts });
-      console.log(
-        `power: ${cuts} cuts, ${Array.from(figures, ([way, { acknowledged, lost, wrong }]) => `${way}: ${acknowledged} acknowledged, ${lost} lost, ${wrong} wrong`).join("; ")}`,
-      );
+      console.log(`power: ${cuts} cuts`, Object.fromEntries(figures));
     },
     120_000 + cuts * 30_000,
   );

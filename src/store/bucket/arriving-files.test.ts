@@ -68,15 +68,38 @@ describe("ArrivingFiles", () => {
     expect(files.unclaimed(["1", "2"])).toEqual(["1", "2"]);
   });
 
-  it("executes batches in the order of their arrival", async () => {
+  it("executes the batches of a key in the order of their arrival, and others when they can be", async () => {
     const { asked, blobs } = newDisk();
     const { events, execute } = newBatches(new ArrivingFiles(blobs, undefined));
-    const executed = [execute("a", put("a", "1")), execute("b", put("b", "2"))];
+    const first = execute("first", put("a", "1"));
+    const second = execute("second", put("a", "2"));
+    const other = execute("other", put("b", "3"));
     asked[1]?.([5]);
-    await Promise.resolve();
-    asked[0]?.([null]);
+    asked[2]?.([5]);
+    await other;
+    expect(events).toEqual(["other committed"]);
+    asked[0]?.([5]);
+    await Promise.all([first, second]);
+    expect(events).toEqual(["other committed", "first committed", "second committed"]);
+  });
+
+  it("verifies batches that wait together, each with its own answer", async () => {
+    const questions: { names: string[]; answer: (sizes: (number | null)[]) => void }[] = [];
+    const sizes = (names: string[]) =>
+      new Promise((answer) => questions.push({ names: [...names], answer }));
+    const blobs = { bucketName: "photos", sizes } as unknown as BlobDirectory;
+    const { events, execute } = newBatches(new ArrivingFiles(blobs, undefined));
+    const letters = Array.from("bcdefga");
+    const executed = letters.map((key, index) => execute(key, put(key, String(7 - index))));
+    expect(questions.map(({ names }) => names)).toEqual([["7"], ["6"], ["5"], ["4"]]);
+    questions[0]?.answer([5]);
+    await executed[0];
+    expect(questions[4]?.names).toEqual(["3", "2", "1"]);
+    questions[4]?.answer([5, 5, null]);
+    await executed[6];
+    expect(events).toEqual(["b committed", "f committed", "g committed", "problem", missing]);
+    for (const { answer } of questions) answer([5]);
     await Promise.all(executed);
-    expect(events).toEqual(["problem", missing, "b committed"]);
   });
 
   it("lets no file be named that was not verified", () => {

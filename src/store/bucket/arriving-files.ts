@@ -12,7 +12,8 @@
  * From its arrival to its commit a file is claimed, and the collector leaves it alone. A file that the
  * collector removes when it arrives counts as missing.
  *
- * Batches that bring files are executed in the order of their arrival. Other batches do not wait.
+ * Batches that bring files for one key are executed in the order of their arrival. Other batches do
+ * not wait.
  */
 import { repeatUntilAnswered } from "../../state/repeat.ts";
 import type { BlobDirectory } from "../client/blob-directory.ts";
@@ -27,9 +28,21 @@ const answerMilliseconds = 30_000;
 /** A process that cannot be reached has ended. Its runtime ends sooner than this. */
 const goneMilliseconds = 5_000;
 const notVerified = "its file was not verified. Put the object again.";
-const silentParent =
+const notAnswered =
   "the process that has started the runtime does not answer, so the file cannot be made durable. " +
   "Nothing was stored. Continue or end that process, and put the object again.";
+/** At once. More requests would be more connections, and no faster. */
+const requestsMax = 4;
+/** The most batches of a request. */
+const requestBatches = 64;
+
+/** For each file its size, `null` if it is missing, or why it cannot be named. */
+type Answers = (number | string | null)[];
+
+interface Question {
+  readonly names: readonly string[];
+  readonly answer: (answers: Answers) => void;
+}
 
 export class ArrivingFiles {
   readonly #blobs: BlobDirectory;
@@ -37,7 +50,10 @@ export class ArrivingFiles {
   /** The files of batches that wait or are executed: why a file cannot be named, or `null`. */
   readonly #claimed = new Map<string, string | null>();
   readonly #removing = new Set<string>();
-  #last: Promise<unknown> = Promise.resolve();
+  /** The last batch that brings a file for a key, while it waits. */
+  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #queued: Question[] = [];
+  #requests = 0;
 
   /** @param durable the service that syncs files; without it, files are verified only */
   constructor(blobs: BlobDirectory, durable: Fetcher | undefined) {
@@ -59,9 +75,11 @@ export class ArrivingFiles {
     const names = files.map(({ blob }) => blob);
     const removed = names.filter((name) => this.#removing.has(name));
     for (const name of names) this.#claimed.set(name, notVerified);
+    const keys = operations.flatMap((operation) => ("key" in operation ? operation.key : []));
+    const earlier = keys.flatMap((key) => this.#last.get(key) ?? []);
     const verified = this.#verify(files, removed);
-    const turn = this.#last.then(() => verified);
-    this.#last = turn.catch(() => {});
+    const turn = Promise.all(earlier).then(() => verified);
+    for (const key of keys) this.#last.set(key, turn);
     try {
       const problems = await turn;
       if (problems.some((problem) => problem !== null)) await onProblem();
@@ -71,6 +89,7 @@ export class ArrivingFiles {
       return await execute();
     } finally {
       for (const name of names) this.#claimed.delete(name);
+      for (const key of keys) if (this.#last.get(key) === turn) this.#last.delete(key);
     }
   }
 
@@ -112,38 +131,61 @@ export class ArrivingFiles {
     removed: readonly string[],
   ): Promise<(string | null)[]> {
     const names = files.map(({ blob }) => blob);
-    const sizes = await this.#sizes(names);
-    if (typeof sizes === "string") return names.map(() => sizes);
+    const answers = Promise.withResolvers<Answers>();
+    this.#queued.push({ names, answer: answers.resolve });
+    this.#ask();
+    const sizes = await answers.promise;
     return files.map(({ blob, size: expectedBytes }, index) => {
-      const actualBytes = removed.includes(blob) ? null : (sizes[index] as number | null);
+      const size = sizes[index] as number | string | null;
+      if (typeof size === "string") return size;
+      const actualBytes = removed.includes(blob) ? null : size;
       if (actualBytes === expectedBytes) return null;
       const damage = describeBlobDamage({ blob, expectedBytes, actualBytes });
       return `${damage}. Nothing was stored. Put the object again.`;
     });
   }
 
-  /** The size of each file, `null` for a file that is missing; or why no file can be named. */
-  #sizes(names: readonly string[]): Promise<(number | null)[] | string> {
-    const durable = this.#durable;
-    if (durable === undefined) return this.#blobs.sizes(names);
-    const url = `http://files/${encodeURIComponent(bucketFolder(this.#blobs.bucketName))}`;
-    const since = Date.now();
-    // A client repeats a request that ends with this runtime, and the next owner answers.
-    return repeatUntilAnswered<(number | null)[] | string>({
-      since,
-      async send() {
-        const signal = AbortSignal.timeout(answerMilliseconds);
-        const body = JSON.stringify(names);
-        const response = await durable.fetch(url, { method: "POST", body, signal });
-        if (response.ok) return response.json<(number | null)[]>();
-        return `its file cannot be made durable (${await response.text()}). Nothing was stored.`;
-      },
-      onFailure(error, isOver) {
-        const isGone = error.name !== "TimeoutError" && Date.now() - since > goneMilliseconds;
-        if (isOver || isGone) throw error;
-      },
-    }).catch(() => silentParent);
+  /** Batches that wait are verified together, and share syncs. */
+  #ask(): void {
+    if (this.#requests === requestsMax || this.#queued.length === 0) return;
+    this.#requests++;
+    const asked = this.#queued.splice(0, requestBatches);
+    void this.#sizes(asked.flatMap(({ names }) => names)).then((sizes) => {
+      this.#requests--;
+      for (const { names, answer } of asked) answer(sizes.splice(0, names.length));
+      this.#ask();
+    });
   }
+
+  async #sizes(names: readonly string[]): Promise<Answers> {
+    try {
+      const { bucketName } = this.#blobs;
+      const durable = this.#durable;
+      if (durable === undefined) return await this.#blobs.sizes(names);
+      const url = `http://files/${encodeURIComponent(bucketFolder(bucketName))}`;
+      const response = await askParent(durable, url, JSON.stringify(names));
+      if (response.ok) return await response.json<Answers>();
+      const problem = `its file cannot be made durable (${await response.text()}). Nothing was stored.`;
+      return names.map(() => problem);
+    } catch (error) {
+      console.error("Cannot verify files:", error);
+      return names.map(() => (this.#durable === undefined ? notVerified : notAnswered));
+    }
+  }
+}
+
+/** Asks the process that has started the runtime. A client repeats a request that ends with the runtime. */
+function askParent(durable: Fetcher, url: string, body: string): Promise<Response> {
+  const since = Date.now();
+  return repeatUntilAnswered({
+    since,
+    send: () =>
+      durable.fetch(url, { method: "POST", body, signal: AbortSignal.timeout(answerMilliseconds) }),
+    onFailure(error, isOver) {
+      const isGone = error.name !== "TimeoutError" && Date.now() - since > goneMilliseconds;
+      if (isOver || isGone) throw error;
+    },
+  });
 }
 
 /** The file that an operation brings, as a list of one or none. */

@@ -25,7 +25,8 @@ import { bucketFolder, bucketOfFolder, isBlobName } from "../core/content.ts";
 export class DurableFiles {
   readonly path: string;
   readonly #blobs: string;
-  readonly #folders = new Map<string, SyncedFolder>();
+  /** The folders whose own names are on the device. */
+  readonly #known = new Set<string>();
   readonly #server: Server;
 
   private constructor(folder: string) {
@@ -74,9 +75,11 @@ export class DurableFiles {
       response.writeHead(400).end("The service syncs the blobs of a bucket only.");
       return;
     }
-    const synced = this.#folders.get(folder) ?? new SyncedFolder(join(this.#blobs, folder));
-    this.#folders.set(folder, synced);
-    const sizes = await synced.sync(names);
+    const path = join(this.#blobs, folder);
+    const folders = this.#known.has(folder) ? [path] : [path, this.#blobs];
+    // At the same time, so that a journal is written once: the names exist already.
+    const [sizes] = await Promise.all([syncFiles(path, names), ...folders.map(syncFolder)]);
+    this.#known.add(folder);
     response.setHeader("content-type", "application/json").end(JSON.stringify(sizes));
   }
 }
@@ -96,38 +99,16 @@ function isListOfBlobs(names: unknown): names is string[] {
 const syncData = promisify(fdatasync);
 const syncAll = promisify(fsync);
 
-/** The folder of a bucket's files. */
-class SyncedFolder {
-  readonly #path: string;
-  /** The folders above have the name of this folder, on the device. */
-  #isNew = true;
-  #current: Promise<unknown> | undefined;
-  #next: Promise<unknown> | undefined;
+/** At once: each is an open file. */
+const filesAtOnce = 64;
 
-  constructor(path: string) {
-    this.#path = path;
+async function syncFiles(folder: string, names: readonly string[]): Promise<(number | null)[]> {
+  const sizes: (number | null)[] = [];
+  for (let start = 0; start < names.length; start += filesAtOnce) {
+    const some = names.slice(start, start + filesAtOnce);
+    sizes.push(...(await Promise.all(some.map((name) => syncFile(join(folder, name))))));
   }
-
-  /** Resolves when files and their names are on the device, with the sizes of the files. */
-  async sync(names: readonly string[]): Promise<(number | null)[]> {
-    // At the same time, so that a journal is written once: the names exist already.
-    const [sizes] = await Promise.all([
-      Promise.all(names.map((name) => syncFile(join(this.#path, name)))),
-      this.#syncNames(),
-    ]);
-    return sizes;
-  }
-
-  /** The calls that arrive during a sync share the next. */
-  #syncNames(): Promise<unknown> {
-    return (this.#next ??= (this.#current ?? Promise.resolve()).then(() => {
-      const paths = this.#isNew ? [this.#path, dirname(this.#path)] : [this.#path];
-      const current = Promise.all(paths.map(syncFolder)).then(() => (this.#isNew = false));
-      this.#next = undefined;
-      this.#current = current.catch(() => {});
-      return current;
-    }));
-  }
+  return sizes;
 }
 
 /** The size of the file; `null` when the file does not exist. */
