@@ -3,6 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import type { StoreBucket } from "../../src/types/store.ts";
 import { createProject, ledgeDev } from "../support/dev-process.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { bucketDatabase } from "../support/databases.ts";
@@ -228,5 +229,154 @@ describe("a database that is not the one of its files", () => {
     expect((await project.store("gc", "--lost")).text).toContain("Removed 1 unused file");
     expect(await project.store("check", "photos")).toMatchObject({ code: 0 });
     expect(blobFiles(folder)).toHaveLength(1);
+  });
+});
+
+/** Puts a value of 200 KB under two keys, one after the other, and replaces other values beside them. */
+const overwriting = `
+  export default {
+    async fetch(request, { BUCKET }) {
+      const n = new URL(request.url).searchParams.get("n");
+      const put = (key) =>
+        BUCKET.put(key, new Uint8Array(${size}).fill(Number(n)), { customMetadata: { n } });
+      const others = Promise.all([1, 2, 3, 4].map((index) => put("other-" + index)));
+      await put("first");
+      await put("second");
+      await BUCKET.put("inline", n);
+      await others;
+      return new Response(n);
+    },
+  };`;
+
+describe("ledge store backup under load", () => {
+  it("has the state of one moment, and fails no write", async () => {
+    const project = new StoreProject();
+    const { miniflare } = await startStore(project.persistPath, [worker(overwriting)]);
+    const load = { isOn: true };
+    let rounds = 0;
+    const writeAll = async (): Promise<void> => {
+      for (let n = 1; load.isOn; n++) {
+        const response = await miniflare.dispatchFetch(`http://script/?n=${n}`);
+        expect(await response.text()).toBe(String(n));
+        rounds = n;
+      }
+    };
+    const loaded = writeAll();
+    try {
+      for (const name of ["one", "two", "three"]) {
+        const before = rounds;
+        await waitUntil(
+          () => rounds > before + 1,
+          () => `${rounds} rounds`,
+        );
+        const acknowledged = rounds;
+        // The command verifies the hash of every object in the backup.
+        expect(await project.store("backup", name)).toMatchObject({ code: 0, errors: "" });
+        // A backup has the form of a state folder.
+        const { bucket } = await startStore(project.path(name));
+        const numberOf = async (key: string) =>
+          Number((await bucket.head(key))?.customMetadata?.["n"]);
+        const [first, second] = [await numberOf("first"), await numberOf("second")];
+        expect(second).toBeGreaterThanOrEqual(acknowledged);
+        expect([0, 1]).toContain(first - second);
+        expect([0, 1]).toContain(second - Number(await (await bucket.get("inline"))?.text()));
+      }
+    } finally {
+      load.isOn = false;
+      await loaded;
+    }
+  });
+});
+
+const count = 20;
+const keyOf = (index: number): string => `key-${String(index).padStart(2, "0")}`;
+
+const all = Array.from({ length: count }, (_, index) => keyOf(index));
+
+/** All objects are whole, and no other file is left once garbage is collected. */
+async function expectWhole(project: StoreProject, bucket: StoreBucket): Promise<string[]> {
+  const keys = (await bucket.list()).objects.map(({ key }) => key);
+  for (const key of keys) {
+    const seed = key === "later" ? 99 : Number(key.slice(-2));
+    expect(sameBytes(await (await bucket.get(key))?.bytes(), bytesOf(size, seed))).toBe(true);
+  }
+  expect(await project.store("gc")).toMatchObject({ code: 0, errors: "" });
+  expect(blobFiles(project.persistPath)).toHaveLength(keys.length);
+  return keys;
+}
+
+/** A served bucket with a backup of it, and with one object more. */
+async function backedUp() {
+  const project = new StoreProject();
+  const store = await startStore(project.persistPath);
+  const { bucket } = store;
+  for (let index = 0; index < count; index++) await bucket.put(keyOf(index), bytesOf(size, index));
+  expect(await project.store("backup", "made")).toMatchObject({ code: 0 });
+  await bucket.put("later", bytesOf(size, 99));
+  const files = () => blobFiles(project.persistPath).length;
+  expect(files()).toBe(count + 1);
+  return { project, store, bucket, files };
+}
+
+describe("a command that is killed", () => {
+  it("during a backup leaves the bucket and no file, and the next backup takes its place", async () => {
+    const { project, bucket, files } = await backedUp();
+    const copies = () =>
+      existsSync(project.path("out/store/blobs")) ? blobFiles(project.path("out")).length : 0;
+    const phases = [
+      () => existsSync(project.path("out/incomplete.lock")),
+      () => files() > count + 5,
+      () => copies() > 3,
+    ];
+    for (const [phase, isReached] of phases.entries()) {
+      const running = project.start("backup", "out");
+      let hasEnded = false;
+      void running.end().then(() => (hasEnded = true));
+      await waitUntil(
+        () => isReached() || hasEnded,
+        () => `phase ${phase}`,
+      );
+      await running.kill();
+      expect(await expectWhole(project, bucket)).toEqual([...all, "later"]);
+      // The command may have been faster than the kill.
+      const isMade = existsSync(project.path("out/ledge-backup.json"));
+      const { code: restored } = await project.store("restore", "out");
+      const { code: again } = await project.store("backup", "out");
+      expect([restored, again]).toEqual(isMade ? [0, 1] : [1, 0]);
+      rmSync(project.path("out"), { recursive: true });
+    }
+  });
+
+  it("during a restore leaves the bucket as before or restored, and no file", async () => {
+    const { project, bucket, files } = await backedUp();
+    for (const more of [1, 10, count]) {
+      await bucket.put("later", bytesOf(size, 99));
+      const before = files();
+      const running = project.start("restore", "made");
+      let hasEnded = false;
+      void running.end().then(() => (hasEnded = true));
+      await waitUntil(
+        () => files() >= before + more || hasEnded,
+        () => `${files()} files`,
+      );
+      await running.kill();
+      const keys = await expectWhole(project, bucket);
+      expect([all, [...all, "later"]]).toContainEqual(keys);
+    }
+    expect(await project.store("restore", "made")).toMatchObject({ code: 0 });
+    expect(await expectWhole(project, bucket)).toEqual(all);
+  });
+
+  it("and an owner that ends during a restore does not end the restore", async () => {
+    const { project, store, files } = await backedUp();
+    const running = project.start("restore", "made").end();
+    await waitUntil(
+      () => files() > count + 2,
+      () => `${files()} files`,
+    );
+    await store.stop();
+    expect(await running).toMatchObject({ code: 0 });
+    const { bucket } = await startStore(project.persistPath);
+    expect(await expectWhole(project, bucket)).toEqual(all);
   });
 });

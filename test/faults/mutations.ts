@@ -30,6 +30,20 @@ export const mutations: readonly Mutation[] = [
     replacement: "return `umask 000",
   },
   {
+    suite: "backup",
+    effect: "an older database counts as the database of its files",
+    file: "src/store/core/content.ts",
+    original: " || Number(mark.text) > generation;",
+    replacement: ";",
+  },
+  {
+    suite: "backup",
+    effect: "files that a backup names are not kept by links",
+    file: "src/store/node/backup.ts",
+    original: "copyDurably(join(blobs, links.get(blob) as string), join(copies, blob))",
+    replacement: "copyDurably(join(blobs, blob), join(copies, blob))",
+  },
+  {
     suite: "bad-input",
     effect: "nesting has no limit",
     file: "src/base/nesting.ts",

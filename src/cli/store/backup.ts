@@ -21,7 +21,7 @@ export const backup = storeCommand({
     "bucket is its state at one moment. The backup is verified when it is written. A backup that is\n" +
     "interrupted is none; the next to the same folder replaces it. Buckets on S3 services are left out.",
   arguments: [["FOLDER", "The folder of the backup, which is empty or does not exist"]],
-  options: bucketOption("by default all that are in the state folder; may be repeated"),
+  options: bucketOption("by default all that are in the state folder"),
   examples: ["ledge store backup ./backup", "ledge store backup ./backup --bucket photos"],
 
   async run(invocation, store, folder) {
@@ -60,7 +60,7 @@ export const restore = storeCommand({
     "see a bucket as it was or restored. On a terminal, the command asks before it replaces objects.",
   arguments: [["FOLDER", 'The folder of "ledge store backup"']],
   options: {
-    ...bucketOption("by default all of the backup; may be repeated"),
+    ...bucketOption("by default all of the backup"),
     "-y, --yes": "Replaces without asking",
   },
   examples: ["ledge store restore ./backup", "ledge store restore ./backup --bucket photos"],

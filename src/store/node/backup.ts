@@ -13,7 +13,15 @@
  * are those of files of this run: if this process is killed, the owner removes them as any other file that
  * no row names (`core/content.ts`). Then the files are copied, and the copy is verified.
  */
-import { constants, existsSync, linkSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { copyFile, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
@@ -150,24 +158,14 @@ async function backupBucket(
     for (let attempt = 1; ; attempt++) {
       // The owner opens its database, and the reader sees everything that was acknowledged before.
       await local.bucket(name).call({ method: "head", key: "-" });
-      const copied = copyRows(
-        databasePath(storeFolder, name),
-        databasePath(target, name),
-        (blob) => {
-          if (links.has(blob)) return true;
-          const link = local.newFileName();
-          try {
-            linkSync(join(blobs, blob), join(blobs, link));
-          } catch (error) {
-            if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-            throw error;
-          }
-          links.set(blob, link);
-          return true;
-        },
-      );
+      const keep = (blob: string): boolean => {
+        const link = links.get(blob) ?? local.newFileName();
+        if (!links.has(blob) && !keepFile(join(blobs, blob), join(blobs, link))) return false;
+        links.set(blob, link);
+        return true;
+      };
+      const copied = copyRows(databasePath(storeFolder, name), databasePath(target, name), keep);
       if (!("missing" in copied)) {
-        for (const [blob, link] of links) if (!copied.files.has(blob)) rmSync(join(blobs, link));
         await mapConcurrent(inTurn([...copied.files]), copiesAtOnce, async (blob) => {
           onFile(await copyDurably(join(blobs, links.get(blob) as string), join(copies, blob)));
         });
@@ -184,6 +182,24 @@ async function backupBucket(
     }
   } finally {
     for (const link of links.values()) rmSync(join(blobs, link), { force: true });
+  }
+}
+
+/** Gives a file a second name. Returns `false` if the file does not exist any more. */
+function keepFile(path: string, secondPath: string): boolean {
+  try {
+    linkSync(path, secondPath);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+  }
+  // Some file systems have no hard links.
+  try {
+    copyFileSync(path, secondPath, constants.COPYFILE_FICLONE);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
   }
 }
 
