@@ -1,7 +1,9 @@
 /** `ledge dns`: every command, with a server running on the folder and without one. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { text as readAll } from "node:stream/consumers";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { Client } from "../dns/support/client.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
@@ -129,6 +131,14 @@ describe("ledge dns, with a running server", () => {
     expect((await project.json("export", "example.org")).text.split("\n").slice(3)).toEqual(
       text.split("\n").slice(3),
     );
+    const pipe = join(project.folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const reader = spawn("cat", [pipe]);
+    onTestFinished(() => void reader.kill());
+    const read = readAll(reader.stdout);
+    await project.ok("export", "example.org", pipe);
+    expect(statSync(pipe).isFIFO()).toBe(true);
+    expect((await read).split("\n").slice(3)).toEqual(text.split("\n").slice(3));
     await project.ok("zones", "--delete", "example.org", "--yes");
     expect(await project.json("import", "example.org", file, "--create")).toMatchObject({
       zone: "example.org",

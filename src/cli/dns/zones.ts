@@ -1,5 +1,5 @@
 /** `ledge dns zones`, `export` and `dnssec`: whole zones. */
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ApiClient, ApiDnssec } from "../../dns/client/api-client.ts";
@@ -115,10 +115,12 @@ export const exportRecords: LeafCommand = {
   },
 };
 
-/** The file appears, or changes, only when it is complete. */
+/** The file appears, or changes, only when it is complete. A device or a pipe is written to. */
 function writeZoneFile(path: string, text: string): void {
   const partial = `${path}.${process.pid}.partial`;
   try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) return writeFileSync(path, text);
     writeFileSync(partial, text);
     renameSync(partial, path);
   } catch (error) {
