@@ -42,7 +42,8 @@ async function exchange(network: Pick<Fetcher, "fetch">, message: S3Message): Pr
     return { status, headers: answered, body: content, ...(isSized && { runtimeBody: content }) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const contentError = await contentFailure;
+    // The end of a request that has used its time ends the content, too.
+    const contentError = signal.aborted ? null : await contentFailure;
     if (contentError !== null && contentError.message !== reason) throw contentError;
     throw new TransportError("lost", explained(reason.replace(/\.$/, "")), { cause: error });
   }

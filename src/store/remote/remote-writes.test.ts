@@ -19,7 +19,7 @@ interface Stored {
 const stored = (name: string): Stored => ({ etag: `etag-${name}`, version: name, uploaded: 0 });
 
 /** What happens to one write: `lost` is executed without an answer, `dropped` is not executed. */
-type Fate = "answered" | "lost" | "dropped" | "refused";
+type Fate = "answered" | "lost" | "dropped" | "silent" | "refused";
 
 /** A service with one object, whose answers get lost as the test says. */
 class SimulatedService {
@@ -62,12 +62,15 @@ class SimulatedService {
         if (fate === "refused") throw new RemoteError("refused", "Wrong keys.");
         const isAllowed =
           guard === "absent" ? this.object === null : guard?.etag === this.object?.etag;
-        if (isAllowed && fate !== "dropped") {
+        if (isAllowed && fate !== "dropped" && fate !== "silent") {
           this.object = version === null ? null : stored(version);
           this.writes.push(version);
         }
         this.afterWrite(attempt);
-        if (fate !== "answered") throw new RemoteError("unknown", "The connection was lost.");
+        const isSilence = fate === "silent";
+        if (fate !== "answered") {
+          throw new RemoteError("unknown", "The connection was lost.", { isSilence });
+        }
         return isAllowed ? { written } : "guarded";
       },
     };
@@ -104,6 +107,12 @@ describe("guardedWrite()", () => {
     const deleted = new SimulatedService(stored("old"));
     expect(await deleted.delete()).toBe("deleted");
     expect(deleted.guards).toEqual([{ etag: "etag-old" }]);
+  });
+
+  it("does not repeat a write that has used all of its time", async () => {
+    const service = new SimulatedService(stored("old"), ["silent"]);
+    await expect(service.put("new")).rejects.toThrow("The object may have been stored or not");
+    expect(service.guards).toHaveLength(1);
   });
 
   it("asks for no head when the condition names the guard", async () => {

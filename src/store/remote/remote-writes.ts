@@ -224,11 +224,13 @@ export async function guardedWrite<Seen extends SeenObject, Written>(
   const { effect } = operation;
   let guard = operation.presumed ?? null;
   let unknowns = 0;
+  let silence: RemoteError | null = null;
   for (let conflicts = 0; conflicts <= conflictsMax;) {
     if (guard !== null) {
       const answer = await operation.write(guard).catch(unknownOutcome);
       if (answer instanceof RemoteError) {
         if (++unknowns > unknownsMax) throw uncertain(effect, answer);
+        if (answer.isSilence) silence = answer;
       } else if (answer === "guarded") conflicts++;
       else return answer.written;
     }
@@ -237,6 +239,7 @@ export async function guardedWrite<Seen extends SeenObject, Written>(
     });
     const result = operation.resultIn(seen);
     if (result !== null) return result;
+    if (silence !== null) throw uncertain(effect, silence);
     if (unknowns > 0 && JSON.stringify(guard) !== JSON.stringify(guardOf(seen)))
       throw replaced(effect);
     if (unknowns === 0 && !operation.holds(seen)) return null;

@@ -232,6 +232,7 @@ export class S3Connection {
       throw new RemoteError(failure === "lost" ? "unknown" : "unreachable", sentence, {
         cause: error,
         retry: failure === "certificate" ? null : { askedMilliseconds: null },
+        isSilence: isSilent,
       });
     } finally {
       clearTimeout(timer);

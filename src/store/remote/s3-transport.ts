@@ -71,6 +71,8 @@ export class RemoteError extends Error {
   readonly status: number | null;
   /** `null`: another attempt cannot succeed. */
   readonly retry: { /** By the service. */ readonly askedMilliseconds: number | null } | null;
+  /** The request has used all of its time: another attempt would take as long. */
+  readonly isSilence: boolean;
 
   constructor(
     failure: RemoteFailure,
@@ -78,12 +80,14 @@ export class RemoteError extends Error {
     {
       status = null,
       retry = null,
+      isSilence = false,
       cause,
-    }: Partial<Pick<RemoteError, "status" | "retry" | "cause">> = {},
+    }: Partial<Pick<RemoteError, "status" | "retry" | "isSilence" | "cause">> = {},
   ) {
     super(message, { cause });
     this.failure = failure;
     this.status = status;
     this.retry = retry;
+    this.isSilence = isSilence;
   }
 }
