@@ -7,6 +7,7 @@ import type { StoreBucket } from "../../src/types/store.ts";
 import { createProject, ledgeDev } from "../support/dev-process.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { bucketDatabase } from "../support/databases.ts";
+import { ServedStoreProject } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
@@ -263,7 +264,7 @@ describe("ledge store backup under load", () => {
     };
     const loaded = writeAll();
     try {
-      for (const name of ["one", "two", "three"]) {
+      for (const name of ["one", "two"]) {
         const before = rounds;
         await waitUntil(
           () => rounds > before + 1,
@@ -288,7 +289,7 @@ describe("ledge store backup under load", () => {
   });
 });
 
-const count = 20;
+const count = 12;
 const keyOf = (index: number): string => `key-${String(index).padStart(2, "0")}`;
 
 const all = Array.from({ length: count }, (_, index) => keyOf(index));
@@ -307,7 +308,7 @@ async function expectWhole(project: StoreProject, bucket: StoreBucket): Promise<
 
 /** A served bucket with a backup of it, and with one object more. */
 async function backedUp() {
-  const project = new StoreProject();
+  const project = new ServedStoreProject();
   const store = await startStore(project.persistPath);
   const { bucket } = store;
   for (let index = 0; index < count; index++) await bucket.put(keyOf(index), bytesOf(size, index));
@@ -349,7 +350,7 @@ describe("a command that is killed", () => {
 
   it("during a restore leaves the bucket as before or restored, and no file", async () => {
     const { project, bucket, files } = await backedUp();
-    for (const more of [1, 10, count]) {
+    for (const more of [1, count]) {
       await bucket.put("later", bytesOf(size, 99));
       const before = files();
       const running = project.start("restore", "made");
