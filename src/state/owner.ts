@@ -27,18 +27,19 @@
  *     (brief) owner ──its end──▶ the lock is free, the links of its clients end
  *
  * An owner that is stopped (SIGSTOP, a suspended container) keeps the lock and the databases: its clients
- * wait, and go on when it goes on. No process takes the folder from an owner that is alive. A command
- * that gets no answer says which process has the folder.
+ * wait as long as that takes, and go on when it goes on. No process takes the folder from an owner that is
+ * alive. A command says after ten seconds which process it waits for.
  *
  * A copied folder has a lock that no process holds, so its first user owns the copy. The record
  * (`owner.json`) is for clients and for messages, and counts only beside the lock file that it names.
  *
- * Only a process that has the lock may open the databases (by its runtime), write the owner's record and
- * listen at the sockets of the folder (`sockets.ts`). A content file is removed by the bucket in the
- * owner's runtime only: when its row is deleted, or when no row names the file and the lock of the run
- * that wrote it is free (`runs.ts`). Every client may become the owner (`succession.ts`). The address of the service is the
- * same for every owner, and each owner remembers the outcomes of requests in the transaction of the
- * write (`outcomes.ts`), so a request that two owners receive is executed once.
+ * Only a process that has the lock may open the databases, by its runtime; `check` and `backup` read beside
+ * that runtime, and change nothing. Only the owner writes the record and listens at the sockets of the
+ * folder (`sockets.ts`). Only the bucket in the owner's runtime removes a content file that was stored: when
+ * its row is deleted, or when no row names the file and the lock of the run that wrote it is free
+ * (`runs.ts`). Every client may become the owner (`succession.ts`). The address of the service is the same
+ * for every owner, and each owner remembers the outcomes of requests in the transaction of the write
+ * (`outcomes.ts`), so a request that two owners receive is executed once.
  */
 import { existsSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket, connect } from "node:net";
