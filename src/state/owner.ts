@@ -30,11 +30,11 @@
  * wait as long as that takes, and go on when it goes on. No process takes the folder from an owner that is
  * alive. A command says after ten seconds which process it waits for.
  *
- * A copied folder has a lock that no process holds, so its first user owns the copy. The record
+ * A copied folder has a lock that no process holds, so its first user owns the copy, and the original goes on as before. The record
  * (`owner.json`) is for clients and for messages, and counts only beside the lock file that it names.
  *
- * Only a process that has the lock may open the databases, by its runtime; `check` and `backup` read beside
- * that runtime, and change nothing. Only the owner writes the record and listens at the sockets of the
+ * Only a process that has the lock may open the databases, by its runtime. The commands `check` and `backup`
+ * open them for reading beside that runtime, and change nothing. Only the owner writes the record and listens at the sockets of the
  * folder (`sockets.ts`). Only the bucket in the owner's runtime removes a content file that was stored: when
  * its row is deleted, or when no row names the file and the lock of the run that wrote it is free
  * (`runs.ts`). Every client may become the owner (`succession.ts`). The address of the service is the same

@@ -14,6 +14,7 @@ import { isSameProcessAlive, killProcesses, readProcess, signal } from "../suppo
 import { isLong, SeededRandom } from "./support/seed.ts";
 import {
   FaultProject,
+  ledgeProgram,
   prepareMiniflare,
   startLedgeDev,
   startMiniflare,
@@ -99,11 +100,14 @@ describe("an owner", { timeout }, () => {
     const client = await startMiniflare(project.persistPath);
     let isOver = false;
     const call = put(client, "key", "client").finally(() => (isOver = true));
-    // The call reaches the stopped owner's socket, or waits for the owner's first answer.
-    await delay(500);
+    // The calls reach the stopped owner's socket, or wait for the owner's first answer.
+    const command = new FaultProcess([ledgeProgram, "store", "list", "photos"], project);
+    const [, waitedFor] = await command.waitForOutput(/Waiting for the answer of process (\d+),/);
+    expect(waitedFor).toBe(String(owner.process.processId));
     expect(isOver).toBe(false);
     for (const { processId } of stopped) signal(processId, "SIGCONT");
     await call;
+    expect(await command.exited).toBe(0);
     expect(await get(owner, "key")).toBe("client");
 
     const processes = client.process.processes();
