@@ -7,7 +7,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { OwnFolder } from "../../src/state/runs.ts";
-import { argumentsOf, isSameProcessAlive, killProcesses } from "../support/processes.ts";
+import {
+  argumentsOf,
+  isSameProcessAlive,
+  killProcesses,
+  waitForEnd,
+} from "../support/processes.ts";
 import { temporaryFolder } from "../support/store.ts";
 import { FaultProcess } from "./support/fault-process.ts";
 import { callScript } from "./support/http-call.ts";
@@ -124,7 +129,7 @@ describe("a container that shares a folder", () => {
     expect(await client.call({ method: "get", key: "key" })).toMatchObject({
       body: Buffer.from("first").toString("base64"),
     });
-    expect(runtimes.filter(isSameProcessAlive)).toEqual([]);
+    expect(await waitForEnd(runtimes)).toEqual([]);
     expect(monitor.end()).toEqual([]);
   });
 
