@@ -264,7 +264,8 @@ export function readOwnerRecord<Details extends object = object>(
   try {
     const record: unknown = JSON.parse(readFileSync(join(folder, recordName), "utf8"));
     if (!isTable(record) || !Number.isInteger(record["processId"])) return null;
-    return record["lock"] === fileIdentity(join(folder, lockName))
+    const isOfFolder = record["lock"] === fileIdentity(join(folder, lockName));
+    return isOfFolder && typeof record["isBrief"] === "boolean"
       ? (record as unknown as OwnerRecord & Partial<Details>)
       : null;
   } catch {

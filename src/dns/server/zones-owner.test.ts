@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -52,6 +52,10 @@ test("findZonesOwner() believes no record whose process does not listen", async 
   expect(await findZonesOwner(folder)).toBeNull();
   const owner = await takeZones({ folder, variables }, lasting);
   expect(await findZonesOwner(folder)).toMatchObject({ processId: process.pid, isBrief: false });
+  const path = join(folder, "owner.json");
+  const record = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ ...record, addresses: 5 }));
+  expect((await findZonesOwner(folder))?.addresses).toBeUndefined();
   owner?.release();
   expect(await findZonesOwner(folder)).toBeNull();
 });

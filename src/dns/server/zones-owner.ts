@@ -140,10 +140,18 @@ export function claimZones(zones: Zones, options: TakeOptions): Promise<ZonesOwn
   return claimFolder(zones.folder, () => takeZones(zones, options));
 }
 
+/** Without addresses that are not addresses. */
+function readZonesRecord(folder: string): ZonesOwnerRecord | null {
+  const record = readOwnerRecord<ZonesDetails>(folder);
+  return typeof record?.addresses?.url === "string" || record === null
+    ? record
+    : { ...record, addresses: undefined };
+}
+
 export async function findZonesOwner(folder: string): Promise<ZonesOwnerRecord | null> {
   const link = await OwnerLink.connect(folder);
   link?.close();
-  return link === null ? null : readOwnerRecord<ZonesDetails>(folder);
+  return link === null ? null : readZonesRecord(folder);
 }
 
 /**
@@ -154,7 +162,7 @@ export async function waitForAddresses(folder: string): Promise<DnsAddresses | n
   const deadline = Date.now() + startMilliseconds;
   for (;;) {
     const link = await OwnerLink.connect(folder);
-    const owner = link === null ? null : readOwnerRecord<ZonesDetails>(folder);
+    const owner = link === null ? null : readZonesRecord(folder);
     try {
       if (owner === null || owner.isBrief) return null;
       if (owner.addresses !== undefined) return owner.addresses;
@@ -169,7 +177,7 @@ export async function waitForAddresses(folder: string): Promise<DnsAddresses | n
 
 /** What to tell the user of a client whose `[dns]` table differs from the owner's, or `null`. */
 export function describeOtherTable({ folder, variables }: Zones): string | null {
-  const owner = readOwnerRecord<ZonesDetails>(folder);
+  const owner = readZonesRecord(folder);
   if (owner?.table === undefined || owner.table === tableId(variables)) return null;
   return (
     `${nameOwner(owner)} has the zones in ${folder}, and its [dns] table differs from the ` +
