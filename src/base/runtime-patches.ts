@@ -50,8 +50,12 @@ export const ownConfigName = "ledge-runtime.capnp";
 
 const sharedKey = Symbol.for("ledge.runtimes");
 
-/** @returns a function that ends the watch */
-function watchChildren(onChild: (child: ChildProcess) => void): () => void {
+/**
+ * Calls `onChild` for each process that starts from now on, before the process has arguments.
+ *
+ * @returns a function that ends the watch
+ */
+export function watchChildren(onChild: (child: ChildProcess) => void): () => void {
   const onMessage = (message: unknown): void =>
     onChild((message as { process: ChildProcess }).process);
   subscribe("child_process", onMessage);
@@ -218,6 +222,10 @@ function isOfMiniflare(args: readonly string[] = []): boolean {
 /** A runtime, or the bundler. */
 function isProgram(args: readonly string[]): boolean {
   if (isOfMiniflare(args) || args.some((each) => each.endsWith(ownConfigName))) return true;
+  return isBundler(args);
+}
+
+export function isBundler(args: readonly string[] = []): boolean {
   return /esbuild.* --service=/.test(args.join(" "));
 }
 

@@ -5,15 +5,18 @@
  * wrangler. A part without which Ledge can do the work has a fallback here. The lack of another part
  * is an error that names the version that Ledge was tested with.
  */
-import type { ChildProcess } from "node:child_process";
-import { subscribe } from "node:diagnostics_channel";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as Miniflare from "miniflare";
 import type * as Wrangler from "wrangler";
-import { endProgramsWithThisProcess, loadWithBytecode } from "./runtime-patches.ts";
+import {
+  endProgramsWithThisProcess,
+  isBundler,
+  loadWithBytecode,
+  watchChildren,
+} from "./runtime-patches.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";
@@ -81,13 +84,10 @@ export function watchBundler(onEnd: (cause: string) => void): () => void {
   return () => void bundlerWatchers.delete(onEnd);
 }
 
-/** Node announces each process that it starts, before the process has arguments. */
 function followBundler(esbuild: { stop(): unknown }): void {
-  subscribe("child_process", (message) => {
-    const child = (message as { process: ChildProcess }).process;
+  watchChildren((child) => {
     child.once("exit", (code, signal) => {
-      const isBundler = /esbuild.* --service=/.test((child.spawnargs ?? []).join(" "));
-      if (!isBundler || child.killed) return;
+      if (!isBundler(child.spawnargs) || child.killed) return;
       // esbuild forgets the process: otherwise each later build would fail.
       esbuild.stop();
       for (const onEnd of bundlerWatchers) onEnd(signal ?? `Exit code ${code}`);
