@@ -113,7 +113,8 @@ describe.skipIf(process.platform === "win32")("endProgramsWithThisProcess()", ()
         import * as patches from ${JSON.stringify(patchesUrl)};
         import { openMark } from ${JSON.stringify(new URL("./open-mark.ts", import.meta.url).href)};
         import { spawn } from "node:child_process";
-        patches.endProgramsWithThisProcess();
+        const isLate = ${signal === "SIGTERM"};
+        if (!isLate) patches.endProgramsWithThisProcess();
         const wait = "console.log(1); setInterval(() => {}, 1000)";
         const words = [["${loopbackArgument}localhost:1"], ["esbuild", "--service=1"]];
         for (const [index, mark] of ${JSON.stringify(marks)}.entries()) {
@@ -122,6 +123,8 @@ describe.skipIf(process.platform === "win32")("endProgramsWithThisProcess()", ()
           await new Promise((resolve) => child.stdout.once("data", resolve));
           child.kill("SIGSTOP");
         }
+        // A plugin of wrangler is loaded after wrangler has started its proxy.
+        if (isLate) patches.endProgramsWithThisProcess();
         console.log("started");
         setInterval(() => {}, 1000);`;
       const parent = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {

@@ -10,7 +10,8 @@
  *   emits "exit" in another way: Ctrl+C prints a crash.
  * - **`child.spawn` of a program** (`endProgramsWithThisProcess()`): runtimes and the bundler do not end
  *   with a parent that was killed, and what workerd makes has the mode that its umask leaves. Neither
- *   Miniflare nor Node has an option for either. If Node renames the method: a killed process leaves
+ *   Miniflare nor Node has an option for either. Programs that run already are found by
+ *   `process._getActiveHandles()`. If Node renames one of the two: a killed process leaves
  *   its programs, and other users can read databases, where they can enter their folder.
  * - **`process.emitWarning`** (`loadSqlite()`, `loadWithBytecode()`): Node warns of SQLite (Node 22) and of
  *   `import()` in a script. If Node warns in another way: the user sees a warning at the start.
@@ -21,7 +22,7 @@
  * `runtime-patches.test.ts` notices each of these changes.
  */
 import { isAscii } from "node:buffer";
-import type { ChildProcess } from "node:child_process";
+import { ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import {
@@ -244,22 +245,39 @@ const shell = "/bin/sh";
 export function endProgramsWithThisProcess(): void {
   if (shared.areProgramsBound || !existsSync(shell)) return;
   shared.areProgramsBound = true;
+  for (const child of runningChildren()) if (isProgram(child.spawnargs)) watchOver(child);
   // Node publishes the object of a child process before it starts the process.
   watchChildren((started) => {
     const child = started as SpawningProcess;
-    const spawn = child.spawn.bind(child);
+    const start = child.spawn.bind(child);
     child.spawn = (options) => {
       const { file, args = [] } = options;
       // Node reports a file that does not exist.
-      if (!isProgram(args) || !existsSync(file)) return spawn(options);
+      if (!isProgram(args) || !existsSync(file)) return start(options);
       const marks = observersOf(args).flatMap(({ mark }) => openMark(mark));
       try {
-        return spawnBound(child, spawn, { ...options, stdio: [...streamsOf(options), ...marks] });
+        return spawnBound(child, start, { ...options, stdio: [...streamsOf(options), ...marks] });
       } finally {
         for (const mark of marks) closeSync(mark);
       }
     };
   });
+}
+
+/** wrangler starts its proxy before it loads a plugin. */
+function runningChildren(): ChildProcess[] {
+  const { _getActiveHandles: handles } = process as { _getActiveHandles?: () => unknown[] };
+  return (handles?.call(process) ?? []).filter((handle) => handle instanceof ChildProcess);
+}
+
+function watchOver(child: ChildProcess): void {
+  const stdio: StdioOptions = ["pipe", "ignore", "ignore"];
+  const watcher = spawn(shell, ["-c", watchProgram, String(child.pid)], { stdio });
+  const pipe = watcher.stdin as Socket;
+  pipe.on("error", () => {});
+  pipe.unref();
+  watcher.unref();
+  child.once("exit", () => pipe.end("\n"));
 }
 
 function streamsOf({ stdio = "pipe" }: SpawnOptions): readonly unknown[] {
@@ -268,13 +286,13 @@ function streamsOf({ stdio = "pipe" }: SpawnOptions): readonly unknown[] {
 
 function spawnBound(
   child: SpawningProcess,
-  spawn: SpawningProcess["spawn"],
+  start: SpawningProcess["spawn"],
   options: SpawnOptions & { readonly stdio: readonly unknown[] },
 ): unknown {
   const { file, args = [], stdio } = options;
   const pipe = stdio.length;
   const bound = [shell, "-c", startProgram(pipe), "ledge", file, ...args.slice(1)];
-  const started = spawn({ ...options, file: shell, args: bound, stdio: stdio.concat("pipe") });
+  const started = start({ ...options, file: shell, args: bound, stdio: stdio.concat("pipe") });
   const watcher = child.stdio?.[pipe] as Socket | undefined;
   watcher?.on("error", () => {}).resume();
   watcher?.unref();
@@ -283,12 +301,14 @@ function spawnBound(
   return started;
 }
 
+/** Kills the process with the id that is its first argument, when its standard input ends without a line. */
+const watchProgram = `trap "" HUP INT TERM; read -r _ || kill -9 "$0"`;
+
 /** The watcher has no other file of the program: who reads from a program sees the program's end. */
 function startProgram(pipe: number): string {
   const others = Array.from({ length: pipe - 2 }, (_, index) => `${index + 3}>&-`).join(" ");
-  const watch = `trap "" HUP INT TERM; read -r _ || kill -9 "$0"`;
   return `umask 077
-${shell} -c '${watch}' $$ <&${pipe} >/dev/null 2>&1 ${others} &
+${shell} -c '${watchProgram}' $$ <&${pipe} >/dev/null 2>&1 ${others} &
 exec ${pipe}<&-
 exec "$@"`;
 }

@@ -23,6 +23,7 @@ import {
   ledgeProgram,
   startLedgeDev,
   startMiniflare,
+  startWrangler,
   type Tool,
 } from "./support/tools.ts";
 
@@ -66,10 +67,13 @@ describe("a copied folder", () => {
 });
 
 describe("a killed client", () => {
-  it("leaves no process, and its port is free", async () => {
+  it.each([
+    { tool: "ledge dev", start: startLedgeDev },
+    { tool: "wrangler dev", start: startWrangler },
+  ])("$tool leaves no process, and its port is free", async ({ start }) => {
     const project = new FaultProject();
     const owner = await startMiniflare(project.persistPath);
-    const client = await startLedgeDev(project);
+    const client = await start(project);
     await put(client, "key", "value");
     await client.process.killParent();
     expect(await client.process.processesLeft()).toEqual([]);
