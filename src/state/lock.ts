@@ -1,7 +1,7 @@
 /**
- * Who is alive: a process holds a lock, and the operating system takes the lock away when the process
- * ends, however it ends. So no process id is needed, which means nothing in another container and is given
- * to another process later. A copied folder has no lock that a process holds.
+ * A lock tells whether a process is alive. The process holds the lock, and the operating system releases
+ * the lock when the process ends, however it ends. A process id does not tell this: another container has
+ * other ids, and the system gives an id to a later process again. A copied folder has no held lock.
  *
  * Node has no function for file locks, but SQLite locks its files: an exclusive transaction is a lock that
  * every platform supports. The file stays empty. Two locks of one process exclude each other too. POSIX

@@ -1,6 +1,6 @@
 /**
- * Copies of a state folder, and containers that share one: process ids of another PID namespace mean
- * nothing, or mean other processes. Who is alive is decided by locks and marks (`src/state/lock.ts`).
+ * Copies of a state folder, and containers that share a folder. In another PID namespace a process id names
+ * no process, or another process. So locks and marks tell which processes are alive (`src/state/lock.ts`).
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -10,7 +10,7 @@
  * **Backup.** The rows are read beside the owner, in one transaction, so they are those of one moment. The
  * files change on: a replaced file is removed. So each file that the rows name gets a second name (a hard
  * link) while the transaction is open; if a file is gone already, the rows are read again. The second names
- * are those of files of this run: if this process is killed, the owner removes them as any other file that
+ * are those of files of this run: if this process is killed, the owner removes them like each file that
  * no row names (`core/content.ts`). Then the files are copied, and the copy is verified.
  */
 import {

@@ -3,7 +3,7 @@
  *
  * The backup is verified before anything changes. The files are copied under names of this run. Then the rows
  * go to the owner's bucket, which replaces all its tables in one transaction (`bucket/restoration.ts`). A kill
- * before that leaves the bucket as it was, and files that the owner removes as any other file that no row
+ * before that leaves the bucket as it was, and files that the owner removes like each file that no row
  * names (`core/content.ts`).
  */
 import { randomUUID } from "node:crypto";
