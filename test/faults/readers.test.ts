@@ -145,6 +145,8 @@ describe("a reader of an object in parts", () => {
     const { bucket } = await startStore(folder, workers);
     await putInParts(bucket, "key");
     expect(blobFiles(folder)).toHaveLength(3);
+    // The writer of a file may close the file after the answer.
+    await expectNoOpenBlobs(folder);
     const ranged = await bucket.get("key", { range: { offset: 0, length: partBytes + 1 } });
     expect(openBlobs(folder)).toBe(2);
     const opened = await bucket.get("key");

@@ -410,7 +410,7 @@ export function bucketSuite(kind: string, open: () => Bucket): void {
           after = page.next;
         } while (after !== undefined);
         const ids = uploads.map(({ key, uploadId }) =>
-          delimiter === "/" && key.includes("b/") ? `${prefix}b/` : uploadId,
+          delimiter === "/" && key.startsWith(`${prefix}b/`) ? `${prefix}b/` : uploadId,
         );
         expect(found).toEqual([...new Set(ids)]);
       }
