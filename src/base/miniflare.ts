@@ -12,7 +12,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import * as util from "node:util";
 import type * as Miniflare from "miniflare";
-import { loadWithBytecode } from "./runtime-patches.ts";
+import { loadWithBytecode } from "./loading.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { UserError } from "./user-error.ts";
 

@@ -2,7 +2,7 @@
  * The state of a project is private to the user: folders have mode 0700 and files 0600.
  *
  * The folders and files of this process get the mode when they are made. What workerd makes is
- * private by its umask (`runtime-patches.ts`), and otherwise by the mode of the folders above.
+ * private by its umask (`programs.ts`), and otherwise by the mode of the folders above.
  */
 import { randomBytes } from "node:crypto";
 import {

@@ -11,12 +11,8 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as Miniflare from "miniflare";
 import type * as Wrangler from "wrangler";
-import {
-  endProgramsWithThisProcess,
-  isBundler,
-  loadWithBytecode,
-  watchChildren,
-} from "./runtime-patches.ts";
+import { endProgramsWithThisProcess, isBundler, watchChildren } from "./programs.ts";
+import { loadWithBytecode } from "./loading.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";

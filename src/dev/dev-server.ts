@@ -9,7 +9,7 @@ import { basename, resolve } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { findFreePort } from "../base/ports.ts";
-import { saveBytecode } from "../base/runtime-patches.ts";
+import { saveBytecode } from "../base/loading.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";

@@ -11,7 +11,7 @@
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
-import { endedRuntimesOutput, watchCrashes } from "../base/runtime-patches.ts";
+import { endedRuntimesOutput, watchCrashes } from "../base/programs.ts";
 import {
   watchBundler,
   WranglerDevServer,

@@ -8,7 +8,7 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqlite } from "../base/runtime-patches.ts";
+import { loadSqlite } from "../base/loading.ts";
 
 /** The folders of databases: of the store, and of the zones. */
 const databaseFolders = ["databases", "do"];

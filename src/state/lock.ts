@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { loadSqlite } from "../base/runtime-patches.ts";
+import { loadSqlite } from "../base/loading.ts";
 import { UserError } from "../base/user-error.ts";
 
 const pollMilliseconds = 10;

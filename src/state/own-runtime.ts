@@ -20,7 +20,7 @@ import { writeWhole } from "../base/private-files.ts";
 import { removeSocket } from "./sockets.ts";
 import { workerdPath } from "../base/miniflare.ts";
 import { openMark } from "../base/open-mark.ts";
-import { controlPipe, endProgramsWithThisProcess, ownConfigName } from "../base/runtime-patches.ts";
+import { controlPipe, endProgramsWithThisProcess, ownConfigName } from "../base/programs.ts";
 import { markPath } from "./owner.ts";
 
 export interface OwnRuntimeOptions {

@@ -8,7 +8,7 @@
  *
  * **The lock decides.** The owner is the process that has the folder's lock (`lock.ts`). Nothing
  * else decides: no process id, no port that answers, no time of a file. The kernel releases the lock
- * when the owner dies. Its runtime ends then, too (`base/runtime-patches.ts`), but some milliseconds
+ * when the owner dies. Its runtime ends then, too (`base/programs.ts`), but some milliseconds
  * later; the mark that the runtime holds (`base/open-mark.ts`) tells when.
  *
  * A process is in one of these states, for each folder:

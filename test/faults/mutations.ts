@@ -25,7 +25,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "access-files",
     effect: "state is readable for other users",
-    file: "src/base/runtime-patches.ts",
+    file: "src/base/programs.ts",
     original: "return `umask 077",
     replacement: "return `umask 000",
   },
@@ -68,7 +68,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "crash",
     effect: "the runtime of a killed process is not ended",
-    file: "src/base/runtime-patches.ts",
+    file: "src/base/programs.ts",
     original: 'read -r _ || kill -9 "$0"',
     replacement: "read -r _",
   },

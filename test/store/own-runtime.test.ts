@@ -10,7 +10,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { OwnRuntime } from "../../src/state/own-runtime.ts";
 import { isMarkHeld, makeMark } from "../../src/base/open-mark.ts";
-import { ownConfigName } from "../../src/base/runtime-patches.ts";
+import { ownConfigName } from "../../src/base/programs.ts";
 import { markPath } from "../../src/state/owner.ts";
 import { findRuntimeProcess, readProcess } from "../support/processes.ts";
 import { temporaryFolder } from "../support/store.ts";

@@ -13,7 +13,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
 import { callingMiniflare, nodeProxy } from "../../base/miniflare.ts";
-import { endProgramsWithThisProcess } from "../../base/runtime-patches.ts";
+import { endProgramsWithThisProcess } from "../../base/programs.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { companionClasses } from "../../dns/server/companion.ts";

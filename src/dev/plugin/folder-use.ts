@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isListening } from "../../base/ports.ts";
-import { observeRuntimesAt } from "../../base/runtime-patches.ts";
+import { observeRuntimesAt } from "../../base/programs.ts";
 import { takeStartTurn } from "../../state/lock.ts";
 import { markPath } from "../../state/owner.ts";
 import { beginRun, endRun } from "../../state/runs.ts";

@@ -6,7 +6,7 @@
  */
 import { mkdirSync } from "node:fs";
 import type { ParsedWorkerOptions, Plugin } from "miniflare";
-import { observeRuntimesAt } from "../../base/runtime-patches.ts";
+import { observeRuntimesAt } from "../../base/programs.ts";
 import { nodeProxy } from "../../base/miniflare.ts";
 import { UserError } from "../../base/user-error.ts";
 import {

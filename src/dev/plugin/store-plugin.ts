@@ -21,7 +21,7 @@ import type {
 } from "miniflare";
 import { callingMiniflare, nodeProxy } from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { endProgramsWithThisProcess } from "../../base/runtime-patches.ts";
+import { endProgramsWithThisProcess } from "../../base/programs.ts";
 import { workerdModule } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { parseS3Options, type ProjectS3 } from "../../s3/s3-table.ts";

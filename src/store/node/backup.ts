@@ -29,7 +29,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { mapConcurrent } from "../../base/concurrency.ts";
 import { counted } from "../../base/format.ts";
 import { makePrivateFolder, writeWhole } from "../../base/private-files.ts";
-import { loadSqlite } from "../../base/runtime-patches.ts";
+import { loadSqlite } from "../../base/loading.ts";
 import { UserError } from "../../base/user-error.ts";
 import { explain } from "../../state/folder.ts";
 import { FileLock } from "../../state/lock.ts";

@@ -28,7 +28,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { loadSqlite } from "../../base/runtime-patches.ts";
+import { loadSqlite } from "../../base/loading.ts";
 import {
   bucketFolder,
   bucketOfFolder,

@@ -1,11 +1,11 @@
 /**
- * What Ledge changes of Node's own behaviour, or uses of Node beyond its documentation. Each has an
- * effect that users see; without that, use what Node documents.
+ * The child processes of wrangler and Miniflare, which neither hands out: the runtimes and the bundler.
+ * Ledge observes them and decides how they end. Each change of Node's own behaviour has an effect that
+ * users see; without that, use what Node documents.
  *
- * - **Processes of wrangler and Miniflare** (`observeRuntimesAt()`, `watchCrashes()`). Neither hands out
- *   its child processes. Node announces every process that it starts on the diagnostics channel
- *   `child_process`, before the process has an id and arguments. If Node stops to announce them: a
- *   crashed script hangs instead of starting again.
+ * - **The diagnostics channel `child_process`** (`watchChildren()`). Node announces every process that it
+ *   starts, before the process has an id and arguments. If Node stops to announce them: a crashed
+ *   script hangs instead of starting again.
  * - **`child.emit` of a runtime** (`holdExit()`): an interrupt from the terminal is no crash. If Node
  *   emits "exit" in another way: Ctrl+C prints a crash.
  * - **`child.spawn` of a program** (`endProgramsWithThisProcess()`): runtimes and the bundler do not end
@@ -13,36 +13,16 @@
  *   Miniflare nor Node has an option for either. Programs that run already are found by
  *   `process._getActiveHandles()`. If Node renames one of the two: a killed process leaves
  *   its programs, and other users can read databases, where they can enter their folder.
- * - **`process.emitWarning`** (`loadSqlite()`, `loadWithBytecode()`): Node warns of SQLite (Node 22) and of
- *   `import()` in a script. If Node warns in another way: the user sees a warning at the start.
- * - **The module cache of `require()`** (`loadWithBytecode()`): loads wrangler and Miniflare with the bytecode
- *   of an earlier run, in 1.0 s of processor time instead of 1.8 s. If Node changes its wrapper of
- *   CommonJS files: wrangler does not load.
  *
- * `runtime-patches.test.ts` notices each of these changes.
+ * `programs.test.ts` notices each of these changes.
  */
-import { isAscii } from "node:buffer";
 import { ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { createRequire, Module } from "node:module";
+import { closeSync, existsSync } from "node:fs";
 import type { Socket } from "node:net";
-import { basename, dirname, join, sep } from "node:path";
-import type * as Sqlite from "node:sqlite";
 import { Readable } from "node:stream";
-import { constants, Script } from "node:vm";
-import { crc32 } from "node:zlib";
 import { openMark } from "./open-mark.ts";
-import { UserError } from "./user-error.ts";
 
 /** Miniflare passes its loopback address to workerd as an argument. */
 export const loopbackArgument = "--external-addr=loopback=";
@@ -320,145 +300,3 @@ interface SpawnOptions {
 }
 
 type SpawningProcess = ChildProcess & { spawn(options: SpawnOptions): unknown };
-
-export function loadSqlite(): typeof Sqlite {
-  const sqlite = withoutWarnings(
-    () => process.getBuiltinModule("node:sqlite") as typeof Sqlite | undefined,
-  );
-  if (sqlite !== undefined) return sqlite;
-  throw new UserError(
-    `Ledge needs Node 22.13 or later, the first version with SQLite. This is Node ${process.version}.`,
-  );
-}
-
-function withoutWarnings<Result>(act: () => Result): Result {
-  const own = Object.getOwnPropertyDescriptor(process, "emitWarning") as PropertyDescriptor;
-  process.emitWarning = () => {};
-  try {
-    return act();
-  } finally {
-    Object.defineProperty(process, "emitWarning", own);
-  }
-}
-
-const require = createRequire(import.meta.url);
-
-/** Checksums of the source and of the bytecode, 4 bytes each. */
-const headerBytes = 8;
-/** Node gives these names to a CommonJS file. */
-const head = "(function (exports, require, module, __filename, __dirname) {";
-const tail = "\n})";
-/** `import()` in the file resolves as in any file. */
-const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-
-/** The files that were compiled, because there was no bytecode. */
-let compiled: {
-  readonly script: Script;
-  readonly path: string;
-  readonly sourceChecksum: number;
-}[] = [];
-
-/**
- * Loads a large CommonJS file as `require()` does, with the bytecode of an earlier run: wrangler is a
- * file of twenty megabytes, Miniflare one of five. Node fills its own cache (`enableCompileCache()`)
- * before the file runs, when V8 has compiled only the outermost functions. This cache is filled after
- * the start, and has every function that the start has used.
- *
- *     node_modules/.cache/ledge/wrangler-cli-v24.21.0-x64.bin     header, bytecode
- *
- * V8 rejects bytecode of another version or of other flags; the checksums in the header detect
- * another source and a damaged file. In all these cases, and where the folder cannot be written, the
- * file is compiled as usual. The bytecode is in the `node_modules` that the source comes from, so that
- * it can be changed only by users who can change the source.
- */
-export function loadWithBytecode(path: string): void {
-  if (require.cache[path] !== undefined) return;
-  const bytecodePath = bytecodePathOf(path);
-  if (bytecodePath === null) return void require(path);
-  const module = new Module(path);
-  module.filename = path;
-  require.cache[path] = module;
-  try {
-    const run = compile(path, bytecodePath);
-    run.call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
-    module.loaded = true;
-  } catch (error) {
-    delete require.cache[path];
-    throw error;
-  }
-}
-
-/** Blocks the process for some tenths of a second, once for a version of a file that had no bytecode. */
-export function saveBytecode(): void {
-  for (const { script, path, sourceChecksum } of compiled) {
-    const bytecode = script.createCachedData();
-    const header = Buffer.alloc(headerBytes);
-    header.writeUInt32LE(sourceChecksum, 0);
-    header.writeUInt32LE(crc32(bytecode), 4);
-    writeCache(path, Buffer.concat([header, bytecode]));
-  }
-  compiled = [];
-}
-
-function compile(path: string, bytecodePath: string): (...values: unknown[]) => void {
-  const source = readFileSync(path);
-  // ASCII is decoded several times as fast by this name.
-  const text = source.toString(isAscii(source) ? "latin1" : "utf8");
-  const sourceChecksum = crc32(source);
-  const cachedData = readBytecode(bytecodePath, sourceChecksum);
-  takeImportWarning();
-  const script = new Script(head + text + tail, {
-    filename: path,
-    // Positions in the first line are those of the file.
-    columnOffset: -head.length,
-    importModuleDynamically,
-    ...(cachedData !== null && { cachedData }),
-  });
-  if (cachedData === null || script.cachedDataRejected === true) {
-    compiled.push({ script, path: bytecodePath, sourceChecksum });
-  }
-  return script.runInThisContext() as (...values: unknown[]) => void;
-}
-
-/** `null` for a file outside of `node_modules`. */
-function bytecodePathOf(path: string): string | null {
-  const folders = path.split(sep);
-  const index = folders.lastIndexOf("node_modules");
-  if (index === -1) return null;
-  const name = `${folders[index + 1] as string}-${basename(path, ".js")}-${process.version}-${process.arch}.bin`;
-  return join(folders.slice(0, index + 1).join(sep), ".cache", "ledge", name);
-}
-
-function readBytecode(path: string, sourceChecksum: number): Buffer | null {
-  let file: Buffer;
-  try {
-    file = readFileSync(path);
-  } catch {
-    return null;
-  }
-  if (file.length < headerBytes || file.readUInt32LE(0) !== sourceChecksum) return null;
-  const bytecode = file.subarray(headerBytes);
-  return crc32(bytecode) === file.readUInt32LE(4) ? bytecode : null;
-}
-
-/**
- * At the first `import()` of a script, Node warns, once, that the option is experimental. So the first
- * is here, and its warning does not reach the user.
- */
-function takeImportWarning(): void {
-  withoutWarnings(() =>
-    new Script('import("node:vm")', { importModuleDynamically }).runInThisContext(),
-  );
-}
-
-/** Other processes see the whole file or none. A cache that cannot be written is no error. */
-function writeCache(path: string, content: Buffer): void {
-  const partial = `${path}.${process.pid}`;
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(partial, content);
-    renameSync(partial, path);
-  } catch {
-    rmSync(partial, { force: true });
-  }
-}
