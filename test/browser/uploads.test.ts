@@ -1,27 +1,21 @@
-/** Uploads: files and folders, keys that exist, parts, pauses, failures, and a page that is reloaded. */
+/** Uploads: files and folders, keys that exist, large files, failures, and the uploads of other programs. */
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { keysOf as keysOfBucket, put } from "./support/contents.ts";
-import { PartGate } from "./support/part-gate.ts";
+import { s3Of } from "./support/programs.ts";
 import { writeRandomFile } from "./support/random-file.ts";
 import { serveProject } from "./support/served-project.ts";
+import { UploadGate } from "./support/upload-gate.ts";
 
 const project = serveProject();
 const browser = useBrowser();
 const folder = mkdtempSync(join(tmpdir(), "ledge-uploaded-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-
-/** The size of parts that the page chooses for these files. */
-const partMebibytes = 16;
-/** The size of the file of the upload that a reload interrupts. */
-const interruptedMebibytes = Number(process.env["LEDGE_UPLOAD_MEBIBYTES"] ?? 256);
-/** A slow machine sends a mebibyte in a second. */
-const interruptedMilliseconds = 120_000 + interruptedMebibytes * 1000;
 
 function writeFile(name: string, content: string): string {
   const path = join(folder, name);
@@ -63,34 +57,6 @@ async function hashOf(key: string): Promise<string> {
 
 function keysOf(prefix: string): Promise<string[]> {
   return keysOfBucket(project, "photos", prefix);
-}
-
-interface Upload {
-  readonly key: string;
-  readonly uploadId: string;
-}
-
-async function uploadsOf(prefix: string): Promise<readonly Upload[]> {
-  const query = new URLSearchParams({ prefix });
-  const { uploads } = await project.call<{ uploads: readonly Upload[] }>(
-    `/api/buckets/photos/uploads?${query.toString()}`,
-  );
-  return uploads;
-}
-
-/** The numbers of the parts that the store has of the only upload below a prefix. */
-async function partsOf(prefix: string): Promise<number[]> {
-  const [upload] = await uploadsOf(prefix);
-  if (upload === undefined) return [];
-  const query = new URLSearchParams({ key: upload.key });
-  const { parts } = await project.call<{ parts: { partNumber: number }[] }>(
-    `/api/buckets/photos/uploads/${upload.uploadId}?${query.toString()}`,
-  );
-  return parts.map(({ partNumber }) => partNumber);
-}
-
-function numbers(first: number, last: number): number[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
 describe("files", () => {
@@ -155,141 +121,86 @@ describe("a large file", () => {
     hash = writeRandomFile(path, { mebibytes: 40, seed: 1 });
   });
 
-  it("is sent in parts, with a pause", async () => {
-    const page = await openFolder("paused/");
-    const gate = await PartGate.of(page);
-    gate.decide = (partNumber) => (partNumber === 1 ? "pass" : "hold");
-    const [first] = await Promise.all([page.waitForResponse(/\/parts\/1\?/), choose(page, path)]);
-    await first.finished();
-    const row = rowOf(page, "paused/large.bin");
-    await row.getByText(/16\.0 MiB of 40\.0 MiB/).waitFor();
-    const bar = row.getByRole("progressbar");
-    expect(await bar.evaluate((element: HTMLProgressElement) => element.position)).toBe(0.4);
-    await page.getByRole("button", { name: "Pause: paused/large.bin" }).click();
-    await row.getByText("Paused at 16.0 MiB of 40.0 MiB").waitFor();
-    expect(await partsOf("paused/")).toEqual([1]);
-    gate.forget();
+  it("is sent by one request, and asks before a person leaves the page", async () => {
+    const page = await openFolder("large/");
+    const gate = await UploadGate.of(page);
+    gate.decide = () => "hold";
+    await choose(page, path);
+    await expect.poll(() => gate.held).toBe(1);
+    const row = rowOf(page, "large/large.bin");
+    await row.getByRole("progressbar", { name: "Upload of large/large.bin" }).waitFor();
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type());
+      void dialog.dismiss();
+    });
+    await page.close({ runBeforeUnload: true });
+    await expect.poll(() => asked).toEqual(["beforeunload"]);
     await gate.release();
-    await page.getByRole("button", { name: "Continue: paused/large.bin" }).click();
     await row.getByText("Uploaded, 40.0 MiB").waitFor();
-    expect(await hashOf("paused/large.bin")).toBe(hash);
-    expect(gate.sent).toEqual(new Map([1, 2, 3].map((partNumber) => [partNumber, 1])));
-    expect(await uploadsOf("paused/")).toEqual([]);
+    expect(await hashOf("large/large.bin")).toBe(hash);
+    expect(gate.sent).toBe(1);
   });
 
-  it("is sent again where requests fail, by itself and by a person", async () => {
+  it("is sent again by a person when the request fails", async () => {
     const page = await openFolder("broken/", { expectedErrors: /ERR_FAILED/ });
-    const gate = await PartGate.of(page);
-    gate.decide = (partNumber) => {
-      const isFirst = partNumber === 1 && (gate.broken.get(1) ?? 0) < 2;
-      return isFirst || partNumber === 3 ? "break" : "pass";
-    };
+    const gate = await UploadGate.of(page);
+    gate.decide = () => "break";
     await choose(page, path);
     const row = rowOf(page, "broken/large.bin");
-    await row.getByText(/^Failed: The connection to the explorer broke 5 times/).waitFor();
+    await row.getByText(/^Failed: The explorer does not answer/).waitFor();
     await page.getByText("1 failed", { exact: true }).waitFor();
-    expect(await partsOf("broken/")).toEqual([1, 2]);
     await gate.release();
     await page.getByRole("button", { name: "Retry: broken/large.bin" }).click();
     await row.getByText("Uploaded, 40.0 MiB").waitFor();
     expect(await hashOf("broken/large.bin")).toBe(hash);
-    expect(gate.sent).toEqual(new Map([1, 2, 3].map((partNumber) => [partNumber, 1])));
-    expect(gate.broken).toEqual(
-      new Map([
-        [1, 2],
-        [3, 5],
-      ]),
-    );
   });
 
-  it("that is cancelled leaves no parts", async () => {
+  it("that is cancelled leaves nothing", async () => {
     const page = await openFolder("cancelled/");
-    const gate = await PartGate.of(page);
-    gate.decide = (partNumber) => (partNumber === 1 ? "pass" : "hold");
+    const gate = await UploadGate.of(page);
+    gate.decide = () => "hold";
     await choose(page, path);
-    await expect.poll(() => partsOf("cancelled/"), { timeout: 60_000 }).toEqual([1]);
+    await expect.poll(() => gate.held).toBe(1);
     await page.getByRole("button", { name: "Cancel: cancelled/large.bin" }).click();
     await rowOf(page, "cancelled/large.bin").waitFor({ state: "detached" });
-    expect(await uploadsOf("cancelled/")).toEqual([]);
     expect(await keysOf("cancelled/")).toEqual([]);
   });
 
-  it("that exists is asked about before its parts are sent", async () => {
+  it("that exists is asked about before it is sent", async () => {
     await put(project, "photos", "taken/large.bin", "old");
     const page = await openFolder("taken/");
-    const gate = await PartGate.of(page);
+    const gate = await UploadGate.of(page);
     await choose(page, path);
     await page.getByRole("button", { name: "Keep both: taken/large.bin" }).click();
     await rowOf(page, "taken/large (2).bin").getByText("Uploaded, 40.0 MiB").waitFor();
-    expect([...gate.sent.values()]).toEqual([1, 1, 1]);
+    expect(gate.sent).toBe(1);
     expect(await hashOf("taken/large (2).bin")).toBe(hash);
     expect(await textOf("taken/large.bin")).toBe("old");
   });
+
+  it("has a tray that collapses", async () => {
+    const page = await openFolder("tray/");
+    await choose(page, writeFile("tray.txt", "tray"));
+    const row = rowOf(page, "tray/tray.txt");
+    await row.getByText("Uploaded, 4 bytes").waitFor();
+    await page.getByRole("button", { name: "Uploads", exact: true }).click();
+    await row.waitFor({ state: "hidden" });
+    expect(await page.getByText("1 file, 4 bytes").isVisible()).toBe(true);
+  });
 });
 
-describe("an upload that a reload interrupts", () => {
-  it(
-    "continues with the missing parts when the file is chosen again",
-    async () => {
-      const path = join(folder, "interrupted.bin");
-      const hash = writeRandomFile(path, { mebibytes: interruptedMebibytes, seed: 2 });
-      const { size } = statSync(path);
-      const count = Math.ceil(interruptedMebibytes / partMebibytes);
-      const half = Math.floor(count / 2);
-      const page = await openFolder("interrupted/");
-      page.on("dialog", (dialog) => void dialog.accept());
-      const gate = await PartGate.of(page);
-      gate.decide = (partNumber) => (partNumber <= half ? "pass" : "hold");
-      await choose(page, path);
-      await expect
-        .poll(() => partsOf("interrupted/"), { timeout: interruptedMilliseconds, interval: 500 })
-        .toEqual(numbers(1, half));
-      await expect.poll(() => gate.held).toBeGreaterThan(0);
-
-      await page.reload();
-      gate.forget();
-      const key = `interrupted/${basename(path)}`;
-      const row = rowOf(page, key);
-      const share = Math.floor((half * partMebibytes * 100) / interruptedMebibytes);
-      await row.getByText(`${share} % uploaded; choose the file again to go on.`).waitFor();
-      const input = page.getByLabel(`File of ${key}`);
-      await input.setInputFiles(writeFile("other.bin", "another file"));
-      await row
-        .getByText(`and the file of this upload has ${size.toLocaleString("en")} bytes`)
-        .waitFor();
-      await gate.release();
-      await input.setInputFiles(path);
-      await row.getByText(/^Uploaded/).waitFor({ timeout: interruptedMilliseconds });
-
-      expect(await keysOf("interrupted/")).toEqual([key]);
-      expect(await hashOf(key)).toBe(hash);
-      const all = numbers(1, count);
-      expect(new Map([...gate.sent].sort(([one], [other]) => one - other))).toEqual(
-        new Map(all.map((partNumber) => [partNumber, 1])),
-      );
-      expect(await uploadsOf("interrupted/")).toEqual([]);
-      await page.reload();
-      await page.getByRole("row", { name: /interrupted\.bin/ }).waitFor();
-      expect(await page.getByRole("list", { name: "Files" }).count()).toBe(0);
-    },
-    2 * interruptedMilliseconds,
-  );
-});
-
-describe("the uploads in progress", () => {
+describe("the uploads in progress of other programs", () => {
   it("are listed with their parts and the time left, and aborted", async () => {
     const key = "progress/ä <b>.bin";
-    const { uploadId } = await project.call<{ uploadId: string }>("/api/buckets/photos/uploads", {
-      method: "POST",
-      body: JSON.stringify({ key }),
-      headers: { "content-type": "application/json" },
-    });
+    const target = `/photos/${encodeURIComponent(key).replaceAll("%2F", "/")}`;
+    const s3 = await s3Of(project);
+    const begun = await s3.send({ method: "POST", target: `${target}?uploads` });
+    const uploadId = /<UploadId>([^<]+)/.exec(begun.text)?.[1] as string;
     for (const number of [1, 2]) {
-      const query = new URLSearchParams({ key });
-      await project.call(
-        `/api/buckets/photos/uploads/${uploadId}/parts/${number}?${query.toString()}`,
-        { method: "PUT", body: "x".repeat(1024 * number) },
-      );
+      const query = new URLSearchParams({ partNumber: String(number), uploadId });
+      const body = "x".repeat(1024 * number);
+      await s3.send({ method: "PUT", target: `${target}?${query.toString()}`, body });
     }
     const page = await openFolder("progress/");
     await page.getByRole("link", { name: "Uploads in progress" }).click();
@@ -303,10 +214,11 @@ describe("the uploads in progress", () => {
     await page.getByRole("button", { name: `Abort the upload of ${key}` }).click();
     const dialog = page.getByRole("dialog", { name: "Abort the upload" });
     await dialog.getByRole("button", { name: "Keep the upload" }).click();
-    expect((await uploadsOf("progress/")).length).toBe(1);
+    await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: `Abort the upload of ${key}` }).click();
     await dialog.getByRole("button", { name: "Abort the upload" }).click();
     await page.getByText("No uploads in progress").waitFor();
-    expect(await uploadsOf("progress/")).toEqual([]);
+    const listed = await s3.send({ method: "GET", target: "/photos?uploads" });
+    expect(listed.text).not.toContain(uploadId);
   });
 });

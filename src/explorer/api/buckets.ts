@@ -14,7 +14,7 @@
  *     GET    /api/buckets/:bucket/archive    ?prefix                 a zip file
  *     POST   /api/buckets/:bucket/links      LinkRequest             Link
  *     GET    /api/buckets/:bucket/uploads    ?prefix &cursor         UploadPage
- *     POST   /api/buckets/:bucket/uploads    NewUpload               { uploadId }
+ *     POST   /api/buckets/:bucket/uploads    { key, contentType? }   { uploadId }
  *     GET    /api/buckets/:bucket/uploads/:uploadId            ?key  UploadDetails
  *     DELETE /api/buckets/:bucket/uploads/:uploadId            ?key
  *     PUT    /api/buckets/:bucket/uploads/:uploadId/parts/:number  ?key  UploadedPart
@@ -102,11 +102,6 @@ export interface Link {
   readonly expires: number;
 }
 
-export interface NewUpload {
-  readonly key: string;
-  readonly contentType?: string;
-}
-
 export interface ListedUpload {
   readonly key: string;
   readonly uploadId: string;
@@ -131,8 +126,4 @@ export interface UploadedPart {
 
 export interface UploadDetails {
   readonly parts: readonly UploadedPart[];
-}
-
-export interface UploadCompletion {
-  readonly parts: readonly Pick<UploadedPart, "partNumber" | "etag">[];
 }

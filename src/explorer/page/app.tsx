@@ -4,7 +4,7 @@ import type { ProjectInfo } from "../api/project.ts";
 import { callApi } from "./api-client.ts";
 import { NoticeList, useNoticeList } from "./parts/notice-list.tsx";
 import { Link } from "./parts/link.tsx";
-import { UploadList } from "./parts/upload-list.tsx";
+import { UploadTray } from "./objects/upload-tray.tsx";
 import { ThemeSwitch } from "./parts/theme-switch.tsx";
 import { KeyHelp, useShortcuts } from "./parts/shortcuts.tsx";
 import { ConditionsBanner } from "./parts/conditions-banner.tsx";
@@ -19,7 +19,7 @@ import { ConditionsView } from "./views/conditions.tsx";
 import { LiveView } from "./views/live.tsx";
 import { ObjectsView } from "./views/objects.tsx";
 import { RecordsView } from "./views/records.tsx";
-import { UploadsView } from "./views/uploads.tsx";
+import { UploadsView } from "./objects/uploads-view.tsx";
 import { ZonesView } from "./views/zones.tsx";
 
 const sections: readonly { label: string; place: Place; views: readonly Place["view"][] }[] = [
@@ -84,7 +84,7 @@ export function App() {
             <main id="main" class="frame-main" ref={main} tabIndex={-1}>
               <ViewOf place={place} />
             </main>
-            <UploadList />
+            <UploadTray />
           </div>
           <NoticeList list={notices.list} onDismiss={notices.notices.dismiss} />
           {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}

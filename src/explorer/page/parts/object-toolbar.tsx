@@ -5,7 +5,7 @@ import { apiUrl, bucketPath } from "../api-client.ts";
 import type { ObjectRow } from "../objects/object-rows.ts";
 import { countedNoun } from "../objects/task-state.ts";
 import { Link } from "./link.tsx";
-import { UploadButton } from "./upload-zone.tsx";
+import { UploadButtons } from "../objects/upload-zone.tsx";
 
 export interface SelectionActions {
   readonly onCopy: () => void;
@@ -19,20 +19,18 @@ interface ObjectToolbarProps extends SelectionActions {
   readonly bucket: string;
   readonly folder: string;
   readonly selected: readonly ObjectRow[];
-  readonly onUploaded: () => void;
   /** The search field. */
   readonly children: ComponentChildren;
 }
 
 export function ObjectToolbar(props: ObjectToolbarProps) {
-  const { bucket, folder, selected, onUploaded, children } = props;
+  const { bucket, folder, selected, children } = props;
   const hasSelection = selected.length > 0;
   return (
     <div class="toolbar object-toolbar" role="group" aria-label="Actions">
       {children}
-      {/* The upload button stays in the document: uploads go on while rows are selected. */}
       <div class="toolbar" hidden={hasSelection}>
-        <UploadButton bucket={bucket} prefix={folder} onUploaded={onUploaded} />
+        <UploadButtons bucket={bucket} prefix={folder} />
         <a
           class="button"
           href={archiveUrl(bucket, folder)}

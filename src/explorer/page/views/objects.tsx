@@ -15,7 +15,7 @@ import { PrefixSearch } from "../parts/prefix-search.tsx";
 import { RenameDialog } from "../parts/rename-dialog.tsx";
 import { Empty, Loading, Problem } from "../parts/states.tsx";
 import { TaskFailures, TaskStrip } from "../parts/task-strip.tsx";
-import { UploadZone } from "../parts/upload-zone.tsx";
+import { UploadZone } from "../objects/upload-zone.tsx";
 import {
   selectionOf,
   useObjectList,
@@ -77,7 +77,6 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
         bucket={bucket}
         folder={folder}
         selected={selection.selected.size > 0 ? list.chosenRows : []}
-        onUploaded={reload}
         {...actions}
       >
         <PrefixSearch

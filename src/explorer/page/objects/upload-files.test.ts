@@ -1,5 +1,13 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { droppedEntries, readEntries, type DroppedEntry } from "./dropped-files.ts";
+import {
+  contentTypeOf,
+  droppedEntries,
+  droppedKey,
+  numberedKey,
+  readEntries,
+  type DroppedEntry,
+} from "./upload-files.ts";
 
 function fileEntry(fullPath: string): DroppedEntry {
   const file = new File([fullPath], fullPath.split("/").at(-1) as string);
@@ -68,5 +76,61 @@ describe("droppedEntries()", () => {
     const { files } = await readEntries(droppedEntries(items));
     expect(files.map(({ path }) => path)).toEqual(["mail.txt", "/a"]);
     expect(files[0]?.file).toBe(file);
+  });
+});
+
+describe("droppedKey()", () => {
+  it("appends the path to the prefix without a leading slash", () => {
+    expect(droppedKey("photos/", "/2026/a.jpg")).toBe("photos/2026/a.jpg");
+    expect(droppedKey("", "/a.jpg")).toBe("a.jpg");
+  });
+
+  it("keeps a name as it is typed", () => {
+    expect(droppedKey("", "../a b?#%2F.txt")).toBe("../a b?#%2F.txt");
+    expect(droppedKey("p/", "..")).toBe("p/..");
+  });
+});
+
+describe("numberedKey()", () => {
+  it("puts the number before the extension", () => {
+    expect(numberedKey("a/photo.jpg", 2)).toBe("a/photo (2).jpg");
+    expect(numberedKey("archive.tar.gz", 3)).toBe("archive.tar (3).gz");
+  });
+
+  it("puts the number at the end of a name without an extension", () => {
+    expect(numberedKey("a.b/README", 2)).toBe("a.b/README (2)");
+    expect(numberedKey("folder/.gitignore", 2)).toBe("folder/.gitignore (2)");
+  });
+
+  it("gives a different key for each number, in the same folder", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 2, max: 99 }), (key, number) => {
+        const second = numberedKey(key, number);
+        expect(second).not.toBe(numberedKey(key, number + 1));
+        expect(second.split("/").slice(0, -1)).toEqual(key.split("/").slice(0, -1));
+        expect(second.replace(` (${number})`, "")).toHaveLength(key.length);
+      }),
+    );
+  });
+});
+
+describe("contentTypeOf()", () => {
+  it("is the type that the browser knows", () => {
+    expect(contentTypeOf({ name: "a.md", type: "image/png" })).toBe("image/png");
+  });
+
+  it("is the type of the extension where the browser knows none", () => {
+    expect(contentTypeOf({ name: "notes.MD", type: "" })).toBe("text/markdown");
+    expect(contentTypeOf({ name: "archive.tar.gz", type: "" })).toBe("application/gzip");
+  });
+
+  it("does not take the source of a program for a video", () => {
+    expect(contentTypeOf({ name: "index.ts", type: "video/mp2t" })).toBe("text/plain");
+  });
+
+  it("is undefined for an unknown extension, and for names of an object's properties", () => {
+    expect(contentTypeOf({ name: "data.bin9", type: "" })).toBeUndefined();
+    expect(contentTypeOf({ name: "a.constructor", type: "" })).toBeUndefined();
+    expect(contentTypeOf({ name: "Makefile", type: "" })).toBeUndefined();
   });
 });

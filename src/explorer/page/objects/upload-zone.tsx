@@ -2,18 +2,16 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/format.ts";
+import { useShortcuts } from "../parts/shortcuts.tsx";
 import { useNotices } from "../state/notices.ts";
 import {
   chosenFiles,
   droppedEntries,
+  droppedKey,
   readEntries,
-  type DroppedFile,
-} from "../uploads/dropped-files.ts";
-import { droppedKey } from "../uploads/dropped-key.ts";
-import { uploads } from "../uploads/page-uploads.ts";
-import { useUploaded } from "../uploads/use-uploads.ts";
-import { useShortcuts } from "./shortcuts.tsx";
-import "../styles/uploads.css";
+  type ChosenFile,
+} from "./upload-files.ts";
+import { uploads, useUploadSummary } from "./upload-tray.tsx";
 
 /** Preact's types do not have the attribute. */
 const wholeFolder = { webkitdirectory: true };
@@ -22,11 +20,11 @@ interface UploadPlace {
   readonly bucket: string;
   /** The folder that is shown; empty, or with the delimiter at its end. */
   readonly prefix: string;
-  /** Called some time after files have been uploaded to the folder. */
-  readonly onUploaded: () => void;
 }
 
 interface UploadZoneProps extends UploadPlace {
+  /** Files have been uploaded. */
+  readonly onUploaded: () => void;
   readonly children: ComponentChildren;
 }
 
@@ -35,7 +33,10 @@ export function UploadZone({ bucket, prefix, onUploaded, children }: UploadZoneP
   const zone = useRef<HTMLDivElement>(null);
   const [isOver, setOver] = useState(false);
   const [isReading, setReading] = useState(false);
-  useUploaded({ bucket, prefix }, onUploaded);
+  const { done } = useUploadSummary().counts;
+  useEffect(() => {
+    if (done > 0) onUploaded();
+  }, [done]);
   useEffect(preventOpening, []);
 
   const take = async (items: Iterable<DataTransferItem>): Promise<void> => {
@@ -93,11 +94,10 @@ export function UploadZone({ bucket, prefix, onUploaded, children }: UploadZoneP
   );
 }
 
-export function UploadButton({ bucket, prefix, onUploaded }: UploadPlace) {
+export function UploadButtons({ bucket, prefix }: UploadPlace) {
   const notices = useNotices();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
-  useUploaded({ bucket, prefix }, onUploaded);
   useShortcuts({ u: { label: "Upload files", act: () => files.current?.click() } });
   const take = (input: HTMLInputElement): void => {
     const chosen = chosenFiles(input.files ?? []);
@@ -134,10 +134,7 @@ export function UploadButton({ bucket, prefix, onUploaded }: UploadPlace) {
   );
 }
 
-function addFiles(
-  { bucket, prefix }: Pick<UploadPlace, "bucket" | "prefix">,
-  files: readonly DroppedFile[],
-): void {
+function addFiles({ bucket, prefix }: UploadPlace, files: readonly ChosenFile[]): void {
   uploads.add(files.map(({ path, file }) => ({ bucket, key: droppedKey(prefix, path), file })));
 }
 

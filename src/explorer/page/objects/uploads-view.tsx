@@ -1,50 +1,66 @@
-/** The uploads in parts of a bucket that are in progress: of this page, of scripts and of S3 clients. */
+/** The uploads in parts of a bucket that are in progress, which scripts and S3 clients have begun. */
 import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ListedUpload, UploadDetails } from "../../api/buckets.ts";
-import { callApi, type ApiCallError } from "../api-client.ts";
+import { counted, formatBytes } from "../../../base/format.ts";
+import type { ListedUpload, UploadDetails, UploadPage } from "../../api/buckets.ts";
+import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { bucketPlace } from "../location.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Link } from "../parts/link.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
 import { Empty, Loading, Problem } from "../parts/states.tsx";
-import { UploadParts } from "../parts/upload-parts.tsx";
 import { useNotices } from "../state/notices.ts";
 import { useFetched } from "../state/use-fetched.ts";
-import { uploadPath } from "../uploads/page-transport.ts";
-import { uploads as queue } from "../uploads/page-uploads.ts";
-import { lifetimeText } from "../uploads/time-left.ts";
-import { isUploadGone } from "../uploads/upload-transport.ts";
-import { useUploadPages } from "../uploads/use-upload-pages.ts";
-import { useUploaded } from "../uploads/use-uploads.ts";
 import "../styles/uploads.css";
 
 /** The time left is shown in another colour during the last day. */
 const soonMilliseconds = 24 * 60 * 60 * 1000;
-const shortIdLength = 8;
-const times = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+/** An upload may have 10,000 parts: the page shows the first. */
+const shownPartsMax = 200;
+
+/** The first pages as one, with the page's own time at which `now` was read. */
+interface Uploads extends UploadPage {
+  readonly readAt: number;
+}
+
+async function readPages(bucket: string, count: number, signal: AbortSignal): Promise<Uploads> {
+  const uploads: ListedUpload[] = [];
+  for (let cursor: string | undefined; ;) {
+    const query = { cursor };
+    const page = await callApi<UploadPage>(bucketPath(bucket, "/uploads"), { query, signal });
+    uploads.push(...page.uploads);
+    if (page.cursor === null || --count === 0) {
+      return { ...page, uploads, readAt: performance.now() };
+    }
+    cursor = page.cursor;
+  }
+}
 
 export function UploadsView({ bucket }: { readonly bucket: string }) {
   const notices = useNotices();
-  const { pages, problem, isLoading, reload, loadMore, remove } = useUploadPages(bucket);
+  const [pages, setPages] = useState(1);
+  const { data, problem, isLoading, reload } = useFetched(
+    (signal) => readPages(bucket, pages, signal),
+    `uploads of ${bucket}`,
+  );
   const [openId, setOpenId] = useState<string | null>(null);
   const [aborting, setAborting] = useState<ListedUpload | null>(null);
-  useUploaded({ bucket, prefix: "" }, reload);
+  useEffect(() => {
+    if (pages > 1) reload();
+  }, [pages]);
 
-  const abort = async (upload: ListedUpload): Promise<void> => {
+  const abort = ({ key, uploadId }: ListedUpload): void => {
     setAborting(null);
-    const { key, uploadId } = upload;
-    try {
-      // The queue would otherwise begin the upload again.
-      await queue.cancelUpload(uploadId);
-      await callApi(uploadPath({ bucket, uploadId }), { method: "DELETE", query: { key } });
-    } catch (error) {
-      if (!isUploadGone(error)) {
-        notices.show((error as ApiCallError).message, { tone: "problem" });
-        return;
-      }
-    }
-    remove(uploadId);
-    notices.show(`The upload of ${key} is aborted.`);
+    callApi(uploadPath(bucket, uploadId), { method: "DELETE", query: { key } }).then(
+      () => {
+        notices.show(`The upload of ${key} is aborted.`);
+        reload();
+      },
+      (error: ApiCallError) => {
+        notices.show(error.message, { tone: "problem" });
+        reload();
+      },
+    );
   };
 
   return (
@@ -62,8 +78,8 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
         </Link>
       </div>
       {problem !== undefined && <Problem problem={problem} onRetry={reload} />}
-      {pages === undefined && isLoading && <Loading what={`the uploads to ${bucket}`} />}
-      {pages?.uploads.length === 0 && (
+      {data === undefined && isLoading && <Loading what={`the uploads to ${bucket}`} />}
+      {data?.uploads.length === 0 && (
         <Empty title="No uploads in progress">
           <p>
             An upload in parts is listed here until it is completed or aborted. The store aborts an
@@ -71,15 +87,12 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
           </p>
         </Empty>
       )}
-      {pages !== undefined && pages.uploads.length > 0 && (
+      {data !== undefined && data.uploads.length > 0 && (
         <div class="panel">
           <table class="table uploads-table" aria-label={`Uploads to ${bucket}`}>
             <thead>
               <tr>
                 <th scope="col">Key</th>
-                <th scope="col" class="narrow-hidden">
-                  Upload
-                </th>
                 <th scope="col" class="narrow-hidden">
                   Started
                 </th>
@@ -90,7 +103,7 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
               </tr>
             </thead>
             <tbody>
-              {pages.uploads.map((upload) => {
+              {data.uploads.map((upload) => {
                 const { key, uploadId, created, expires } = upload;
                 const isOpen = uploadId === openId;
                 return (
@@ -108,11 +121,10 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
                         </button>
                       </td>
                       <td class="narrow-hidden">
-                        <span class="code">{uploadId.slice(0, shortIdLength)}…</span>
+                        <LocalTime at={created} />
                       </td>
-                      <td class="narrow-hidden">{times.format(created)}</td>
                       <td>
-                        <TimeLeft expires={expires} now={pages.now} readAt={pages.readAt} />
+                        <TimeLeft expires={expires} now={data.now} readAt={data.readAt} />
                       </td>
                       <td class="number">
                         <button
@@ -127,8 +139,8 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
                     </tr>
                     {isOpen && (
                       <tr>
-                        <td colSpan={5}>
-                          <OpenUpload bucket={bucket} upload={upload} />
+                        <td colSpan={4}>
+                          <Parts bucket={bucket} upload={upload} />
                         </td>
                       </tr>
                     )}
@@ -139,9 +151,14 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
           </table>
         </div>
       )}
-      {pages !== undefined && pages.cursor !== null && (
+      {data !== undefined && data.cursor !== null && (
         <div>
-          <button type="button" class="button" disabled={isLoading} onClick={loadMore}>
+          <button
+            type="button"
+            class="button"
+            disabled={isLoading}
+            onClick={() => setPages(pages + 1)}
+          >
             {isLoading ? "Loading more uploads…" : "Show more uploads"}
           </button>
         </div>
@@ -156,7 +173,7 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
             <button type="button" class="button" onClick={() => setAborting(null)}>
               Keep the upload
             </button>
-            <button type="button" class="button danger" onClick={() => void abort(aborting)}>
+            <button type="button" class="button danger" onClick={() => abort(aborting)}>
               Abort the upload
             </button>
           </div>
@@ -166,16 +183,18 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
   );
 }
 
-/** Counts down by the store's time, which may be ahead of the machine's. */
-function TimeLeft({
-  expires,
-  now,
-  readAt,
-}: {
+function uploadPath(bucket: string, uploadId: string): string {
+  return bucketPath(bucket, `/uploads/${encodeURIComponent(uploadId)}`);
+}
+
+interface TimeLeftProps {
   readonly expires: number;
   readonly now: number;
   readonly readAt: number;
-}) {
+}
+
+/** Counts down by the store's time, which may be ahead of the machine's. */
+function TimeLeft({ expires, now, readAt }: TimeLeftProps) {
   const [passed, setPassed] = useState(() => performance.now() - readAt);
   useEffect(() => {
     const tick = (): void => setPassed(performance.now() - readAt);
@@ -191,33 +210,75 @@ function TimeLeft({
   );
 }
 
-function OpenUpload({
-  bucket,
-  upload: { key, uploadId, created },
-}: {
+const units = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** Rounded down, in two units, because more precision would only change more often. */
+function lifetimeText(milliseconds: number): string {
+  let seconds = Math.floor(milliseconds / 1000);
+  if (seconds <= 0) return "expired";
+  const first = units.findIndex(([, length]) => seconds >= length);
+  return units
+    .slice(first, first + 2)
+    .flatMap(([name, length]) => {
+      const count = Math.floor(seconds / length);
+      seconds %= length;
+      return count === 0 ? [] : [counted(count, name)];
+    })
+    .join(" ");
+}
+
+interface PartsProps {
   readonly bucket: string;
   readonly upload: ListedUpload;
-}) {
+}
+
+/** The parts of an upload that the store has. */
+function Parts({ bucket, upload: { key, uploadId } }: PartsProps) {
   const { data, problem, reload } = useFetched<UploadDetails>(
-    (signal) => callApi(uploadPath({ bucket, uploadId }), { query: { key }, signal }),
+    (signal) => callApi(uploadPath(bucket, uploadId), { query: { key }, signal }),
     uploadId,
   );
+  if (problem !== undefined) return <Problem problem={problem} onRetry={reload} />;
+  if (data === undefined) return <Loading what="the parts" />;
+  const { parts } = data;
+  const bytes = parts.reduce((sum, { size }) => sum + size, 0);
   return (
-    <div class="uploads-details">
-      <dl class="uploads-facts">
-        <dt>Upload</dt>
-        <dd>
-          <span class="code">{uploadId}</span>
-        </dd>
-        <dt>Started</dt>
-        <dd>{times.format(created)}</dd>
-      </dl>
-      {problem !== undefined ? (
-        <Problem problem={problem} onRetry={reload} />
-      ) : data === undefined ? (
-        <Loading what="the parts" />
-      ) : (
-        <UploadParts parts={data.parts} />
+    <div class="uploads-parts" role="region" aria-label="Parts" tabIndex={0}>
+      <p>
+        {counted(parts.length, "part")}, {formatBytes(bytes)} in all
+        {parts.length > shownPartsMax && `; the first ${shownPartsMax} are shown`}. The id of the
+        upload is <span class="code">{uploadId}</span>.
+      </p>
+      {parts.length > 0 && (
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                Part
+              </th>
+              <th scope="col" class="number">
+                Size
+              </th>
+              <th scope="col">Etag</th>
+            </tr>
+          </thead>
+          <tbody>
+            {parts.slice(0, shownPartsMax).map(({ partNumber, size, etag }) => (
+              <tr key={partNumber}>
+                <td class="number">{partNumber}</td>
+                <td class="number">{formatBytes(size)}</td>
+                <td>
+                  <span class="code">{etag}</span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       )}
     </div>
   );
