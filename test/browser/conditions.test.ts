@@ -26,7 +26,7 @@ afterEach(async () => {
 
 async function openConditions(options = {}): Promise<Page> {
   const page = await browser.open(project.explorerUrl, options);
-  await page.goto(`${project.origin}/conditions`);
+  await page.goto(`${project.origin}/faults`);
   await page.getByRole("heading", { name: "Bad days on purpose" }).waitFor(waiting);
   return page;
 }
@@ -146,7 +146,7 @@ describe("the banner", () => {
     await page.getByRole("button", { name: "Everything is 200 ms slower" }).click();
     await page.getByRole("button", { name: "All writes fail" }).click();
     await banner(page).getByText("1 fault and 200 ms of latency").waitFor(waiting);
-    for (const place of ["/buckets", "/buckets/photos", "/zones", "/ask", "/live"]) {
+    for (const place of ["/buckets", "/buckets/photos", "/zones", "/lookup", "/live"]) {
       await page.goto(`${project.origin}${place}`);
       await banner(page).getByText("1 fault and 200 ms of latency").waitFor(waiting);
     }
@@ -205,7 +205,7 @@ describe("the clock", () => {
       "/api/buckets/photos/object?key=dated.txt",
     );
     expect(uploaded).toBeGreaterThan(Date.now() + 7 * 86_400_000);
-    await page.goto(`${project.origin}/conditions`);
+    await page.goto(`${project.origin}/faults`);
     await clock.getByRole("button", { name: "+1 hour" }).click();
     await clock.getByText("8 days and 1 hour ahead").waitFor(waiting);
     await clock.getByRole("button", { name: "Back to now" }).click();
@@ -265,7 +265,7 @@ describe("a dev server with --fault", () => {
     expect(await response.text()).toContain("(10001)");
     const page = await browser.open(faulty.explorerUrl);
     await banner(page).getByText("1 fault").waitFor(waiting);
-    await page.goto(`${faulty.origin}/conditions`);
+    await page.goto(`${faulty.origin}/faults`);
     await faults(page).getByText("put:photos/*:10001").waitFor(waiting);
     await faults(page).getByText("1 hit").waitFor(waiting);
     await page.getByRole("button", { name: "All back to normal" }).click();

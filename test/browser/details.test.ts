@@ -349,7 +349,7 @@ describe("an object", () => {
     await put(project, "photos", "keys/a.txt", "content");
     const page = await openObject("keys/a.txt");
     await page.keyboard.press("?");
-    const dialog = page.getByRole("dialog", { name: "Keys" });
+    const dialog = page.getByRole("dialog", { name: "Shortcuts" });
     await dialog.waitFor();
     const listed = await dialog.locator("kbd").allTextContents();
     expect(listed).toContain("Escape");

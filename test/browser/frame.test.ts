@@ -21,25 +21,30 @@ describe("the page", () => {
 
   it("lists the keys that work, and returns the focus", async () => {
     const page = await browser.open(project.explorerUrl);
-    await page.getByRole("button", { name: /^Keys/ }).focus();
+    await page.getByRole("button", { name: "Shortcuts" }).focus();
     await page.keyboard.press("?");
-    const dialog = page.getByRole("dialog", { name: "Keys" });
+    const dialog = page.getByRole("dialog", { name: "Shortcuts" });
     await dialog.waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Keys");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Shortcuts");
   });
 
   it("keeps the chosen colours", async () => {
     const page = await browser.open(project.explorerUrl, { colorScheme: "light" });
-    await page.getByRole("button", { name: /^Colours/ }).click();
-    await page.getByRole("button", { name: /^Colours: light/ }).click();
+    await page.getByRole("button", { name: "Colours: As the system" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("d");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(
+      () => document.activeElement?.getAttribute("aria-label") === "Colours: Dark",
+    );
     await page.reload();
-    await page.getByRole("button", { name: /^Colours: dark/ }).waitFor();
+    await page.getByRole("button", { name: "Colours: Dark" }).waitFor();
     expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
   });
 
-  const places = ["/buckets", "/zones", "/ask", "/live", "/conditions", "/nothing"];
+  const places = ["/buckets", "/zones", "/lookup", "/live", "/faults", "/nothing"];
   const forms = [
     { colorScheme: "light", width: 1280 },
     { colorScheme: "dark", width: 340 },

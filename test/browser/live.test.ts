@@ -143,7 +143,7 @@ describe("calls of other programs", () => {
     await absent.getByRole("link").click();
     await page.getByRole("heading", { name: "Ask" }).waitFor();
     await page.getByText("NXDOMAIN").first().waitFor();
-    expect(page.url()).toBe(`${project.origin}/ask?name=absent.example.com&type=AAAA`);
+    expect(page.url()).toBe(`${project.origin}/lookup?name=absent.example.com&type=AAAA`);
     await page.goBack();
     await rowOf(page, "dns_records?name=www").getByRole("link").click(waiting);
     await page.getByRole("row").filter({ hasText: "192.0.2.1" }).waitFor();
@@ -247,7 +247,7 @@ describe("the list", () => {
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.activeElement === document.body);
     await page.keyboard.press("?");
-    const keys = page.getByRole("dialog", { name: "Keys" });
+    const keys = page.getByRole("dialog", { name: "Shortcuts" });
     await keys.waitFor();
     expect(await keys.innerText()).toContain("Pause or continue");
   });

@@ -48,7 +48,7 @@ it("the list of buckets says which bucket is on a service", async () => {
 
 it("the conditions explain why the bucket has none, and offer the others", async () => {
   const page = await browser.open(project.explorerUrl);
-  await page.goto(`${project.origin}/conditions`);
+  await page.goto(`${project.origin}/faults`);
   const form = page.getByRole("region", { name: "Bucket faults", exact: true });
   await form
     .getByText("Calls of photos go to an S3 service, and have no conditions.")

@@ -131,7 +131,7 @@ describe.each(schemes)("the pictures, %s", (scheme) => {
       clockOffsetMilliseconds: 8 * 86_400_000,
     });
     await fetch(`${project.dev.url}/uploads/harbour.txt`, { method: "PUT", body: "harbour" });
-    const page = await open("/conditions", scheme);
+    const page = await open("/faults", scheme);
     await page.getByText("1 hit").waitFor(waiting);
     await page.getByText("3 faults").waitFor(waiting);
     expect(await take(page, `conditions-${scheme}`)).toEqual(wide);

@@ -318,14 +318,14 @@ describe("a question", () => {
 
   it("that cannot be asked is explained", async () => {
     page = await browser.open(explorer.url, { expectedErrors: /\b422\b/ });
-    await open("/ask?name=www.example.org&type=AAA");
+    await open("/lookup?name=www.example.org&type=AAA");
     const alert = page.getByRole("alert");
     await expect.poll(() => alert.innerText()).toContain('There is no record type "AAA".');
   });
 });
 
 describe("accessibility", () => {
-  it.each(["/zones", "/zones/example.org", "/ask?name=www.example.org", "/ask"])(
+  it.each(["/zones", "/zones/example.org", "/lookup?name=www.example.org", "/lookup"])(
     "of %s has no violations, in light and dark, wide and narrow",
     async (path) => {
       for (const colorScheme of ["light", "dark"] as const) {

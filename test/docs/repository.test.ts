@@ -54,7 +54,14 @@ describe("the package", () => {
     const { devDependencies } = JSON.parse(read("package.json")) as {
       devDependencies: Record<string, string>;
     };
-    const bundled = ["@noble/hashes", "@speed-highlight/core", "open", "preact", "valibot"];
+    const bundled = [
+      "@noble/hashes",
+      "@speed-highlight/core",
+      "lucide",
+      "open",
+      "preact",
+      "valibot",
+    ];
     const titles = notices.map((notice) => notice.replace(/ \([^]*/, ""));
     // The others are dependencies of `open`.
     expect(

@@ -1,9 +1,24 @@
 /**
- * What happens in the project, as a stream: requests of the script with the calls that belong to them,
- * calls of other programs, DNS queries and calls of the record API.
+ * What happens in the project, as two streams of server-sent events.
  *
- *     GET /api/activity  ?after=ID     server-sent events; each `data` is an ActivityBatch
+ *     GET /api/changes                 each `data` is a Change[]: which lists of the page are out of date
+ *     GET /api/activity  ?after=ID     each `data` is an ActivityBatch: requests of the script with their
+ *                                      calls, calls of other programs, DNS queries, calls of the record API
+ *
+ * A page that connects again to the changes loads its lists again: it may have missed changes. The server
+ * ends the stream of changes when it may have missed changes itself.
  */
+
+/** Something that a list of the page shows was changed, by any program. */
+export type Change =
+  /** Also the counts of the bucket. */
+  | { readonly topic: "objects"; readonly bucket: string }
+  | { readonly topic: "uploads"; readonly bucket: string }
+  /** `zone`: the id of the zone. */
+  | { readonly topic: "records"; readonly zone: string }
+  /** `project`: the script or the configuration was loaded again. */
+  | { readonly topic: "buckets" | "zones" | "tasks" | "faults" | "project" };
+
 export interface ActivityBatch {
   readonly entries: readonly ActivityEntry[];
   /** Entries that the server dropped before the page could read them. */

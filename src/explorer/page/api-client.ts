@@ -15,6 +15,12 @@ export class ApiCallError extends Error {
   }
 }
 
+/**
+ * The page lives below a path that is a secret of its own, which is the first segment of its address
+ * (`server/access-rule.ts`). Every address of the page and of the API begins with it.
+ */
+export const pageBase: string = /^\/~[^/]+/.exec(globalThis.location?.pathname ?? "")?.[0] ?? "";
+
 interface CallOptions {
   readonly method?: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -36,7 +42,7 @@ export function apiUrl(path: string, query: CallOptions["query"] = {}): string {
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, String(value));
   }
-  return search.size === 0 ? path : `${path}?${search.toString()}`;
+  return `${pageBase}${path}${search.size === 0 ? "" : `?${search.toString()}`}`;
 }
 
 /** @throws ApiCallError, or the reason of an aborted signal */

@@ -1,17 +1,20 @@
-/** The frame of the page: the navigation, the banner of unusual conditions, and the view of the place. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+/** The frame of the page: the navigation, the banner of faults, the view of the place, and notices. */
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/parts.css";
+import "./styles/frame.css";
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectInfo } from "../api/project.ts";
 import { callApi } from "./api-client.ts";
-import { NoticeList, useNoticeList } from "./parts/notice-list.tsx";
-import { Link } from "./parts/link.tsx";
+import { useFetched } from "./frame/events.ts";
+import { Link, NavigationContext, useAddress } from "./frame/navigation.tsx";
+import { NoticeList, NoticesContext, useNoticeList } from "./frame/notices.tsx";
+import { ShortcutHelp, useShortcuts } from "./frame/shortcuts.tsx";
+import { ProjectContext, Sidebar } from "./frame/sidebar.tsx";
+import { TaskList, TasksProvider } from "./frame/tasks.tsx";
 import { UploadTray } from "./objects/upload-tray.tsx";
-import { ThemeSwitch } from "./parts/theme-switch.tsx";
-import { KeyHelp, useShortcuts } from "./parts/shortcuts.tsx";
 import { ConditionsBanner } from "./parts/conditions-banner.tsx";
-import { NoticesContext } from "./state/notices.ts";
-import { NavigationContext, useAddress } from "./state/use-place.ts";
-import { useFetched } from "./state/use-fetched.ts";
-import { ProjectContext } from "./state/project.ts";
 import type { Place } from "./location.ts";
 import { AskView } from "./views/ask.tsx";
 import { BucketsView } from "./views/buckets.tsx";
@@ -22,72 +25,45 @@ import { RecordsView } from "./views/records.tsx";
 import { UploadsView } from "./objects/uploads-view.tsx";
 import { ZonesView } from "./views/zones.tsx";
 
-const sections: readonly { label: string; place: Place; views: readonly Place["view"][] }[] = [
-  { label: "Buckets", place: { view: "buckets" }, views: ["buckets", "objects", "uploads"] },
-  { label: "Zones", place: { view: "zones" }, views: ["zones", "records"] },
-  { label: "Ask", place: { view: "ask", name: "", type: "A" }, views: ["ask"] },
-  { label: "Live", place: { view: "live", filter: "" }, views: ["live"] },
-  { label: "Conditions", place: { view: "conditions" }, views: ["conditions"] },
-];
-
-export function App() {
+function App() {
   const navigation = useAddress();
-  const { place, go } = navigation;
+  const { place } = navigation;
   const notices = useNoticeList();
   const project = useFetched<ProjectInfo>(
     (signal) => callApi("/api/project", { signal }),
     "project",
+    ({ topic }) => topic === "project",
   );
   const [isHelpOpen, setHelpOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
-  useShortcuts({ "?": { label: "Show the keys", act: () => setHelpOpen(true) } });
-  const view = place.view;
+  useShortcuts({ "?": { label: "Show the shortcuts", act: () => setHelpOpen(true) } });
   // A person who uses the keyboard or a screen reader continues in the new view.
   const isFirst = useRef(true);
   useEffect(() => {
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [view]);
-  const context = useMemo(() => project.data ?? null, [project.data]);
+  }, [place.view]);
   return (
-    <NavigationContext.Provider value={{ place, go }}>
+    <NavigationContext.Provider value={navigation}>
       <NoticesContext.Provider value={notices.notices}>
-        <ProjectContext.Provider value={context}>
-          <a class="skip-link" href="#main">
-            Skip to the content
-          </a>
-          <div class="frame">
-            <header class="frame-header">
-              <p class="frame-name">
-                <img src="/assets/icon.svg" alt="" width="20" height="20" />
-                <span>{project.data?.name ?? "Ledge"}</span>
-              </p>
-              <nav aria-label="Sections">
-                <ul class="frame-sections">
-                  {sections.map(({ label, place: target, views }) => (
-                    <li key={label}>
-                      <Link to={target} isCurrent={views.includes(view)}>
-                        {label}
-                      </Link>
-                    </li>
-                  ))}
-                </ul>
-              </nav>
-              <div class="frame-tools">
-                <ThemeSwitch />
-                <button type="button" class="button quiet" onClick={() => setHelpOpen(true)}>
-                  Keys <kbd>?</kbd>
-                </button>
-              </div>
-            </header>
-            <ConditionsBanner />
-            <main id="main" class="frame-main" ref={main} tabIndex={-1}>
-              <ViewOf place={place} />
-            </main>
-            <UploadTray />
-          </div>
-          <NoticeList list={notices.list} onDismiss={notices.notices.dismiss} />
-          {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}
+        <ProjectContext.Provider value={project.data ?? null}>
+          <TasksProvider>
+            <a class="skip-link" href="#main">
+              Skip to the content
+            </a>
+            <div class="frame">
+              <Sidebar onShortcuts={() => setHelpOpen(true)} />
+              <ConditionsBanner />
+              <main id="main" class="frame-main" ref={main} tabIndex={-1}>
+                <ViewOf place={place} />
+              </main>
+              <UploadTray />
+            </div>
+            <NoticeList list={notices.list} onDismiss={notices.notices.dismiss}>
+              <TaskList />
+            </NoticeList>
+            {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
+          </TasksProvider>
         </ProjectContext.Provider>
       </NoticesContext.Provider>
     </NavigationContext.Provider>
@@ -106,11 +82,11 @@ function ViewOf({ place }: { readonly place: Place }) {
       return <ZonesView />;
     case "records":
       return <RecordsView place={place} />;
-    case "ask":
+    case "lookup":
       return <AskView place={place} />;
     case "live":
       return <LiveView place={place} />;
-    case "conditions":
+    case "faults":
       return <ConditionsView />;
     case "unknown":
       return (
@@ -124,3 +100,5 @@ function ViewOf({ place }: { readonly place: Place }) {
       );
   }
 }
+
+render(<App />, document.getElementById("page") as HTMLElement);

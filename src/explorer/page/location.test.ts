@@ -52,9 +52,9 @@ describe("placeUrl()", () => {
       page: fc.integer({ min: 2 }),
       sort: fc.constantFrom("type", "-name", "-ttl"),
     }),
-    fc.record({ view: fc.constant("ask" as const), name: text, type: name }),
+    fc.record({ view: fc.constant("lookup" as const), name: text, type: name }),
     fc.record({
-      view: fc.constant("ask" as const),
+      view: fc.constant("lookup" as const),
       name: text,
       type: name,
       dnssec: fc.constant(true as const),

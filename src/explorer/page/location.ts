@@ -28,14 +28,14 @@ export type Place =
       readonly sort?: RecordSort;
     }
   | {
-      readonly view: "ask";
+      readonly view: "lookup";
       readonly name: string;
       readonly type: string;
       /** Whether the question asks for signatures. */
       readonly dnssec?: true;
     }
   | { readonly view: "live"; readonly filter: string }
-  | { readonly view: "conditions" }
+  | { readonly view: "faults" }
   | { readonly view: "unknown"; readonly path: string };
 
 /** Within a page, by a column; a minus sign is for descending order. */
@@ -90,12 +90,12 @@ export function parsePlace(path: string, search: string): Place {
     };
   }
   if (name) return unknown;
-  if (view === "ask") {
+  if (view === "lookup") {
     const dnssec = text("dnssec") === "true" && { dnssec: true as const };
-    return { view: "ask", name: text("name"), type: text("type") || "A", ...dnssec };
+    return { view: "lookup", name: text("name"), type: text("type") || "A", ...dnssec };
   }
   if (view === "live") return { view: "live", filter: text("filter") };
-  if (view === "conditions") return { view: "conditions" };
+  if (view === "faults") return { view: "faults" };
   return unknown;
 }
 
@@ -123,16 +123,16 @@ export function placeUrl(place: Place): string {
         page: place.page === undefined ? null : String(place.page),
         record: place.record,
       })}`;
-    case "ask":
-      return `/ask${queryText({
+    case "lookup":
+      return `/lookup${queryText({
         name: place.name,
         type: place.type === "A" ? "" : place.type,
         dnssec: place.dnssec === true ? "true" : null,
       })}`;
     case "live":
       return `/live${queryText({ filter: place.filter })}`;
-    case "conditions":
-      return "/conditions";
+    case "faults":
+      return "/faults";
     case "unknown":
       return place.path;
   }
@@ -156,12 +156,12 @@ export function placeTitle(place: Place): string {
       return "Buckets · Ledge explorer";
     case "zones":
       return "Zones · Ledge explorer";
-    case "ask":
-      return `${place.name === "" ? "Ask" : `${place.name} ${place.type}`} · Ledge explorer`;
+    case "lookup":
+      return `${place.name === "" ? "DNS lookup" : `${place.name} ${place.type}`} · Ledge explorer`;
     case "live":
       return "Live · Ledge explorer";
-    case "conditions":
-      return "Conditions · Ledge explorer";
+    case "faults":
+      return "Faults · Ledge explorer";
     case "unknown":
       return "Ledge explorer";
   }

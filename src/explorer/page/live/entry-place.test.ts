@@ -22,7 +22,7 @@ describe("placeOfCall()", () => {
     ],
     [
       { kind: "query", method: "MX", place: "", subject: "example.org" },
-      { view: "ask", name: "example.org", type: "MX" },
+      { view: "lookup", name: "example.org", type: "MX" },
     ],
     [
       { kind: "api", subject: `/client/v4/zones/${zoneId}/dns_records?per_page=5` },

@@ -8,7 +8,7 @@ export function placeOfCall({ kind, method, place, subject }: CallEntry): Place 
     case "bucket":
       return place === "" ? null : placeInBucket(place, method, subject);
     case "query":
-      return subject === "" ? null : { view: "ask", name: subject, type: method };
+      return subject === "" ? null : { view: "lookup", name: subject, type: method };
     case "api":
       return placeInApi(subject);
     case "other":

@@ -27,7 +27,7 @@ export function ConditionsBanner() {
   };
   // The element stays, because screen readers announce changes of an element that was there before.
   // The view of the conditions has a button of its own.
-  const isInView = place.view === "conditions";
+  const isInView = place.view === "faults";
   return (
     <div class="conditions-banner" role="status">
       {(words !== null || problem !== null) && (
@@ -40,7 +40,7 @@ export function ConditionsBanner() {
             )}{" "}
             {problem}
           </p>
-          {!isInView && <Link to={{ view: "conditions" }}>Show</Link>}
+          {!isInView && <Link to={{ view: "faults" }}>Show</Link>}
           {words !== null && !isInView && (
             <button type="button" class="button" onClick={reset}>
               Back to normal

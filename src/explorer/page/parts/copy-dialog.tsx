@@ -5,7 +5,7 @@ import type { CopyTask, ObjectSelection } from "../../api/tasks.ts";
 import { callApi } from "../api-client.ts";
 import { copyTarget, hasKeyTarget } from "../objects/copy-target.ts";
 import { parentFolder } from "../objects/folder-path.ts";
-import { describeSelection } from "../objects/task-state.ts";
+import { describeSelection } from "../frame/task-words.ts";
 import { useFetched } from "../state/use-fetched.ts";
 import { Dialog } from "./dialog.tsx";
 import { TargetForm } from "./target-form.tsx";

@@ -2,13 +2,14 @@
  * The list of objects. Only the rows in sight are in the document. The list has the focus and names
  * its active row, because a row that has the focus itself would lose it when it is scrolled away.
  */
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RefObject } from "preact";
 import type { Task } from "../../api/tasks.ts";
-import { placeUrl, type ObjectSort, type Place } from "../location.ts";
+import { placeHref } from "../frame/navigation.tsx";
+import type { ObjectSort, Place } from "../location.ts";
 import { nextSort, parseSort, type ObjectRow, type SortColumn } from "../objects/object-rows.ts";
 import type { RowSelection } from "../objects/row-selection.ts";
-import { useRowWindow } from "../state/use-row-window.ts";
+import { useRowWindow } from "../frame/row-window.ts";
 import { ObjectRowLine, rowElementId, type RowActions } from "./object-row.tsx";
 
 interface ObjectGridProps extends RowActions {
@@ -31,7 +32,10 @@ interface ObjectGridProps extends RowActions {
 
 export function ObjectGrid(props: ObjectGridProps) {
   const { grid, label, folder, listing, rows, selection, sort, openKey, isBusy } = props;
-  const { first, end, rowHeight, show } = useRowWindow(grid, rows.length);
+  const { first, end, rowHeight, show } = useRowWindow(
+    grid,
+    useMemo(() => rows.map(({ id }) => id), [rows]),
+  );
   const active = rows.findIndex(({ id }) => id === selection.active);
   useLayoutEffect(() => {
     if (grid.current !== null) grid.current.scrollTop = 0;
@@ -99,7 +103,7 @@ export function ObjectGrid(props: ObjectGridProps) {
             index={first + offset}
             top={(first + offset) * rowHeight}
             name={row.path.slice(folder.length)}
-            url={placeUrl(props.placeOf(row))}
+            url={placeHref(props.placeOf(row))}
             isSelected={selection.selected.has(row.id)}
             isActive={first + offset === active}
             isOpen={row.kind === "object" && row.path === openKey}

@@ -4,7 +4,7 @@ import { formatBytes } from "../../../base/format.ts";
 import type { Task } from "../../api/tasks.ts";
 import { lastSegment } from "../objects/folder-path.ts";
 import type { ObjectRow } from "../objects/object-rows.ts";
-import { secondsLeft } from "../objects/task-state.ts";
+import { secondsLeft } from "../frame/task-words.ts";
 import { LocalTime } from "./local-time.tsx";
 
 export interface RowActions {

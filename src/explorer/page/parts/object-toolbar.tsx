@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { formatBytes } from "../../../base/format.ts";
 import { apiUrl, bucketPath } from "../api-client.ts";
 import type { ObjectRow } from "../objects/object-rows.ts";
-import { countedNoun } from "../objects/task-state.ts";
+import { countedNoun } from "../frame/format.ts";
 import { Link } from "./link.tsx";
 import { UploadButtons } from "../objects/upload-zone.tsx";
 

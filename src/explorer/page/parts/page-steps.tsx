@@ -1,6 +1,6 @@
 /** Which rows of a list are shown, and the way to the pages before and after. */
 import type { PageStart } from "../objects/page-trail.ts";
-import { countedNoun, formatCount } from "../objects/task-state.ts";
+import { countedNoun, formatCount } from "../frame/format.ts";
 
 interface PageStepsProps {
   readonly rows: number;

@@ -13,7 +13,7 @@ import { placeReasons } from "../zones/reason-places.ts";
 import { recordForms } from "../zones/record-forms.ts";
 import "../styles/zones.css";
 
-type AskPlace = Extract<Place, { view: "ask" }>;
+type AskPlace = Extract<Place, { view: "lookup" }>;
 
 const typeNames = [...recordForms.map(({ type }) => type), "SOA", "CDS", "CDNSKEY", "ANY"];
 
@@ -39,7 +39,7 @@ export function AskView({ place }: { readonly place: AskPlace }) {
   });
   const submit = (): void => {
     const asked: AskPlace = {
-      view: "ask",
+      view: "lookup",
       name: name.trim(),
       type: type.trim().toUpperCase() || "A",
       ...(isDnssec && { dnssec: true as const }),

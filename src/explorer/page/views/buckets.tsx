@@ -5,7 +5,7 @@ import { formatBytes } from "../../../base/format.ts";
 import type { BucketStatistics, BucketSummary } from "../../api/buckets.ts";
 import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { bucketPlace } from "../location.ts";
-import { formatCount } from "../objects/task-state.ts";
+import { formatCount } from "../frame/format.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Link } from "../parts/link.tsx";
 import { LocalTime } from "../parts/local-time.tsx";

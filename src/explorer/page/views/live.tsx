@@ -14,10 +14,12 @@ import { rowsMax, type EntryBuffer, type LiveRow } from "../live/entry-buffer.ts
 import { FilterBar } from "../live/filter-bar.tsx";
 import { useActivity, type ConnectionState } from "../live/use-activity.ts";
 import type { Place } from "../location.ts";
-import { useShortcuts } from "../parts/shortcuts.tsx";
-import { Empty, Loading } from "../parts/states.tsx";
-import { useProject } from "../state/project.ts";
-import { useNavigation } from "../state/use-place.ts";
+import { Icon } from "../frame/icon.tsx";
+import { useNavigation } from "../frame/navigation.tsx";
+import { PageHeader } from "../frame/page-header.tsx";
+import { Empty, Loading } from "../frame/parts.tsx";
+import { useShortcuts } from "../frame/shortcuts.tsx";
+import { useProject } from "../frame/sidebar.tsx";
 import "../styles/live.css";
 
 type LivePlace = Extract<Place, { view: "live" }>;
@@ -97,21 +99,23 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
 
   return (
     <div class="live">
-      <div class="toolbar">
-        <h1 class="grow">Live</h1>
-        <ConnectionNote connection={connection} isPaused={isPaused} />
+      <PageHeader
+        title="Live"
+        counts={<ConnectionNote connection={connection} isPaused={isPaused} />}
+      >
         <button
           type="button"
           class="button"
           aria-pressed={isPaused}
           onClick={() => setPaused(!isPaused)}
         >
-          {isPaused ? "Continue" : "Pause"} <kbd>Space</kbd>
+          <Icon name={isPaused ? "play" : "pause"} />
+          {isPaused ? "Continue" : "Pause"}
         </button>
         <button type="button" class="button" onClick={clearAll}>
-          Clear <kbd>c</kbd>
+          Clear
         </button>
-      </div>
+      </PageHeader>
       <RequestsNote />
       <ActivityCharts meter={meter} />
       <FilterBar
@@ -185,7 +189,7 @@ interface ConnectionNoteProps {
 
 function ConnectionNote({ connection, isPaused }: ConnectionNoteProps) {
   return (
-    <p class="live-connection" role="status">
+    <span class="live-connection" role="status">
       {connection === "lost" ? (
         <span class="badge bad">
           The explorer does not answer. This page tries again every second.
@@ -197,7 +201,7 @@ function ConnectionNote({ connection, isPaused }: ConnectionNoteProps) {
       ) : (
         <span class="badge">Connecting…</span>
       )}
-    </p>
+    </span>
   );
 }
 

@@ -14,7 +14,6 @@ import { PageSteps } from "../parts/page-steps.tsx";
 import { PrefixSearch } from "../parts/prefix-search.tsx";
 import { RenameDialog } from "../parts/rename-dialog.tsx";
 import { Empty, Loading, Problem } from "../parts/states.tsx";
-import { TaskFailures, TaskStrip } from "../parts/task-strip.tsx";
 import { UploadZone } from "../objects/upload-zone.tsx";
 import {
   selectionOf,
@@ -89,11 +88,6 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
           }}
         />
       </ObjectToolbar>
-      <TaskStrip
-        tasks={tasks.stripTasks}
-        bucket={bucket}
-        onCancel={({ id }) => tasks.cancelTask(id)}
-      />
       {list.problem !== undefined && <Problem problem={list.problem} onRetry={reload} />}
       <div class="object-area">
         <UploadZone bucket={bucket} prefix={folder} onUploaded={reload}>
@@ -162,9 +156,6 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
       )}
       {dialog === "rename" && (
         <RenameDialog bucket={bucket} objectKey={chosen.keys[0] ?? ""} {...dialogProps} />
-      )}
-      {tasks.failures !== undefined && (
-        <TaskFailures task={tasks.failures} onClose={tasks.closeFailures} />
       )}
     </>
   );

@@ -264,7 +264,7 @@ function RowActions({
   return (
     <div class="record-actions">
       <Link
-        to={{ view: "ask", name: record.name, type: record.type }}
+        to={{ view: "lookup", name: record.name, type: record.type }}
         class="button quiet"
         tabIndex={tabIndex}
       >

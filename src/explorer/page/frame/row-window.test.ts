@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { scrollTopToShow, visibleRows } from "./row-window.ts";
+import { keptScrollTop, scrollTopToShow, visibleRows } from "./row-window.ts";
 
 const view = fc.record({
   rowHeight: fc.integer({ min: 1, max: 100 }),
@@ -68,6 +68,43 @@ describe("scrollTopToShow()", () => {
         expect(scrollTopToShow({ ...given, scrollTop }, index)).toBe(scrollTop);
         const { first, end } = visibleRows({ ...given, scrollTop }, index + 1, 0);
         expect([first <= index, end]).toEqual([true, index + 1]);
+      }),
+    );
+  });
+});
+
+describe("keptScrollTop()", () => {
+  const rowHeight = 10;
+
+  it("follows the row at the top of the window", () => {
+    const kept = keptScrollTop(["a", "b", "c", "d"], ["0", "1", "a", "b", "c", "d"], {
+      scrollTop: 15,
+      rowHeight,
+    });
+    expect(kept).toBe(35);
+  });
+
+  it("follows the next row when the row at the top is gone", () => {
+    const scrolled = { scrollTop: 20, rowHeight };
+    expect(keptScrollTop(["a", "b", "c", "d"], ["a", "b", "d"], scrolled)).toBe(10);
+    expect(keptScrollTop(["a", "b", "c", "d"], ["d"], scrolled)).toBe(0);
+  });
+
+  it("leaves a list alone that is not scrolled, or that has other rows", () => {
+    expect(keptScrollTop(["a"], ["0", "a"], { scrollTop: 0, rowHeight })).toBe(0);
+    expect(keptScrollTop(["a", "b"], ["c", "d"], { scrollTop: 10, rowHeight })).toBe(10);
+  });
+
+  it("keeps each row in sight at its place, for any rows that come and go", () => {
+    const ids = fc.uniqueArray(fc.nat(60), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(ids, ids, fc.nat(500), (before, after, scrollTop) => {
+        const top = Math.floor(scrollTop / rowHeight);
+        const first = before.slice(top).find((id) => after.includes(id));
+        fc.pre(scrollTop > 0 && first !== undefined);
+        const kept = keptScrollTop(before, after, { scrollTop, rowHeight });
+        const moved = before.indexOf(first) * rowHeight - scrollTop;
+        expect(kept).toBe(Math.max(0, after.indexOf(first) * rowHeight - moved));
       }),
     );
   });

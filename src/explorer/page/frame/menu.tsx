@@ -1,0 +1,143 @@
+/**
+ * A button that opens a menu. The arrows, Home and End move, a letter goes to the next item that begins
+ * with it, Enter and Space choose, Escape and Tab close. The focus returns to the button before an item
+ * acts, so that a dialog of the item returns the focus to the button, too.
+ */
+import { useId, useRef, useState } from "preact/hooks";
+import { Icon, type IconName } from "./icon.tsx";
+
+interface MenuItem {
+  readonly label: string;
+  readonly icon?: IconName;
+  readonly act: () => void;
+  readonly isDanger?: boolean;
+  readonly isDisabled?: boolean;
+  /** The current one of several choices. */
+  readonly isChecked?: boolean;
+}
+
+interface MenuProps {
+  /** What a screen reader says: "Actions of cat.jpg". */
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+  readonly icon?: IconName;
+  /** Shown beside the icon. */
+  readonly text?: string;
+  readonly tabIndex?: number;
+}
+
+const margin = 4;
+
+export function Menu({ label, items, icon = "more", text, tabIndex }: MenuProps) {
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const entries = (): HTMLElement[] => [
+    ...(menu.current?.querySelectorAll<HTMLElement>("button:enabled") ?? []),
+  ];
+  const open = (): void => {
+    if (menu.current === null || button.current === null) return;
+    menu.current.showPopover();
+    place(menu.current, button.current);
+    entries()[0]?.focus();
+  };
+  const close = (): void => {
+    menu.current?.hidePopover();
+    button.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const all = entries();
+    const at = all.findIndex((entry) => entry === document.activeElement);
+    const target = targetOf(event.key, at, all);
+    if (target !== undefined) all.at(target)?.focus();
+    else if (event.key === "Escape" || event.key === "Tab") close();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={`button quiet ${text === undefined ? "icon-button" : ""}`}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        {...(tabIndex !== undefined && { tabIndex })}
+        onClick={(event) => {
+          event.stopPropagation();
+          if (isOpen) close();
+          else open();
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "ArrowDown" || isOpen) return;
+          event.preventDefault();
+          open();
+        }}
+      >
+        <Icon name={icon} />
+        {text}
+      </button>
+      <div
+        id={id}
+        ref={menu}
+        class="menu"
+        role="menu"
+        aria-label={label}
+        popover="auto"
+        onToggle={(event) => setOpen(event.newState === "open")}
+        onKeyDown={onKeyDown}
+      >
+        {items.map(({ label: itemLabel, icon: itemIcon, act, isDanger, isDisabled, isChecked }) => (
+          <button
+            key={itemLabel}
+            type="button"
+            role={isChecked === undefined ? "menuitem" : "menuitemradio"}
+            {...(isChecked !== undefined && { "aria-checked": isChecked })}
+            class={isDanger === true ? "menu-item danger" : "menu-item"}
+            tabIndex={-1}
+            disabled={isDisabled === true}
+            onClick={(event) => {
+              event.stopPropagation();
+              close();
+              act();
+            }}
+          >
+            {itemIcon !== undefined && <Icon name={itemIcon} />}
+            <span>{itemLabel}</span>
+            {isChecked === true && <Icon name="check" />}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** Which item a key leads to; `undefined` for a key that leads to none. */
+function targetOf(key: string, at: number, all: readonly HTMLElement[]): number | undefined {
+  if (key === "ArrowDown") return (at + 1) % all.length;
+  if (key === "ArrowUp") return (at <= 0 ? all.length : at) - 1;
+  if (key === "Home") return 0;
+  if (key === "End") return -1;
+  if (!/^[a-z]$/i.test(key)) return undefined;
+  const begins = (entry: HTMLElement): boolean =>
+    entry.textContent.toLowerCase().startsWith(key.toLowerCase());
+  const next = all.findIndex((entry, index) => index > at && begins(entry));
+  return next === -1 ? all.findIndex(begins) : next;
+}
+
+/** Below the button, or above a button at the lower edge; within the window. */
+function place(menu: HTMLElement, button: HTMLElement): void {
+  const { left, right, top, bottom } = button.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = menu;
+  const isRightHalf = left + right > innerWidth;
+  const wantedLeft = isRightHalf ? right - width : left;
+  const wantedTop =
+    bottom + margin + height > innerHeight ? top - margin - height : bottom + margin;
+  const within = (wanted: number, size: number, space: number): string =>
+    `${Math.max(margin, Math.min(wanted, space - size - margin))}px`;
+  menu.style.left = within(wantedLeft, width, innerWidth);
+  menu.style.top = within(wantedTop, height, innerHeight);
+}
