@@ -79,6 +79,20 @@ describe.skipIf(process.platform === "win32")("endProgramsWithThisProcess()", ()
     expect(printed.split("\n")).toEqual(["77", "22", "22", ""]);
   });
 
+  it("keeps a runtime and the bundler from the signals of a terminal", () => {
+    const printed = runProgram(`
+      import { spawn } from "node:child_process";
+      import { once } from "node:events";
+      programs.endProgramsWithThisProcess();
+      for (const argument of ["${loopbackArgument}localhost:1", "esbuild --service=1", "other"]) {
+        const interrupt = "kill -HUP $$; kill -INT $$; exit 3";
+        const child = spawn("/bin/sh", ["-c", interrupt, argument], { stdio: "ignore" });
+        console.log((await once(child, "close")).join());
+      }
+    `);
+    expect(printed.split("\n")).toEqual(["3,", "3,", ",SIGHUP", ""]);
+  });
+
   it("keeps exit codes, signals, and the error for a file that does not exist", () => {
     const printed = runProgram(`
       import { spawn } from "node:child_process";

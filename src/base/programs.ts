@@ -219,8 +219,11 @@ const shell = "/bin/sh";
  * A shell starts the program: the shell sets the umask, leaves a watcher, and becomes the program, whose
  * process id and signals are those of the shell. The watcher reads a pipe to which this process writes a
  * line when the program has ended. A pipe that ends without a line is the end of this process, and the
- * watcher kills the program. So no process is ever ended by a process id that a file has kept. On Windows
- * and in a container without a shell the program starts as it is.
+ * watcher kills the program. So no process is ever ended by a process id that a file has kept.
+ *
+ * The program ignores the signals that a terminal sends to each process of a group. This process receives
+ * them, too, and ends the program. If the program ended first, wrangler would report a lost build or a lost
+ * runtime, or would wait for it. On Windows and in a container without a shell the program starts as it is.
  */
 export function endProgramsWithThisProcess(): void {
   if (shared.areProgramsBound || !existsSync(shell)) return;
@@ -288,6 +291,7 @@ const watchProgram = `trap "" HUP INT TERM; read -r _ || kill -9 "$0"`;
 function startProgram(pipe: number): string {
   const others = Array.from({ length: pipe - 2 }, (_, index) => `${index + 3}>&-`).join(" ");
   return `umask 077
+trap "" HUP INT
 ${shell} -c '${watchProgram}' $$ <&${pipe} >/dev/null 2>&1 ${others} &
 exec ${pipe}<&-
 exec "$@"`;

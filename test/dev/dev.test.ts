@@ -109,6 +109,24 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     expect(runRecords(folder)).toEqual([]);
   });
 
+  it("prints no error when the terminal interrupts a build", async () => {
+    const dev = ledgeDev(photos(), "--no-dns");
+    const [bundler = 0] = await vi.waitUntil(
+      () => {
+        const bundlers = programsOf(dev.pid, "esbuild");
+        return bundlers.length > 0 && bundlers;
+      },
+      { ...waitOptions, interval: 1 },
+    );
+    // A stopped bundler finishes no build, and receives its signals when it goes on.
+    process.kill(bundler, "SIGSTOP");
+    process.kill(-dev.pid, "SIGINT");
+    process.kill(bundler, "SIGCONT");
+    expect(await dev.exited).toBe(0);
+    await dev.processesEnd();
+    expect(dev.output).toBe("");
+  });
+
   it("ends with npm, if npm runs it", async () => {
     const folder = photos();
     write(join(folder, "package.json"), {

@@ -221,7 +221,7 @@ describe("processes that share a folder", { timeout }, () => {
       for (let count = 0; count < 3; count++) process.send("start another");
     }
     const started = await Promise.all(
-      prepared.map(({ process }) => process.waitForOutput(/(another \S+[^]*){3}/)),
+      prepared.map(({ process }) => process.waitForOutput(/(^another \S+\n[^]*){3}/m)),
     );
     const urls = started.flatMap(([text]) =>
       Array.from(text.matchAll(/^another (\S+?)\/?$/gm), ([, url]) => url as string),
