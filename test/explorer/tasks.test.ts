@@ -173,7 +173,7 @@ describe("a move", () => {
     [{ to: { bucket: "photos", key: "b" } }, "names no objects"],
     [{ keys: ["a"] }, '\\"to\\" of the request is missing'],
     [{ keys: "a", to: { bucket: "photos", key: "b" } }, "a list of keys"],
-    [{ kind: "burn" }, "must be delete, copy or move"],
+    [{ kind: "burn" }, "must be delete, copy, move or deleteRecords"],
     [{ keys: [""], to: { bucket: "photos", key: "b" } }, "The key is empty"],
   ])("refuses %j", async (task, message) => {
     const json = { kind: "move", overwrite: false, ...task } as Parameters<typeof start>[0];

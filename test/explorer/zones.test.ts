@@ -6,11 +6,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type {
-  AskAnswer,
-  DnsEnvelope,
-  DnsRecord,
-  DnsZone,
+import type { Task } from "../../src/explorer/api/tasks.ts";
+import {
+  unmodifiedHeader,
+  type DnsEnvelope,
+  type DnsRecord,
+  type DnsZone,
+  type LookupAnswer,
+  type RecordTypes,
 } from "../../src/explorer/api/zones-api.ts";
 import type { DnsAccess } from "../../src/explorer/server/context.ts";
 import { serveExplorer, type RunningExplorer } from "../../src/explorer/server/start-explorer.ts";
@@ -80,6 +83,19 @@ async function call<Result>(method: string, path: string, body?: unknown) {
 async function zoneId(): Promise<string> {
   const { result } = await call<DnsZone[]>("GET", "zones?name=example.org");
   return result[0]!.id;
+}
+
+async function records(): Promise<string> {
+  return `zones/${await zoneId()}/dns_records`;
+}
+
+async function patchUnmodified(id: string, modifiedOn: string, body: unknown) {
+  const response = await request(`/api/dns/${await records()}/${id}`, {
+    method: "PATCH",
+    headers: { "content-type": "application/json", [unmodifiedHeader]: modifiedOn },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as { message?: string } };
 }
 
 async function withAccess<Result>(
@@ -159,7 +175,7 @@ describe("/api/dns", () => {
 
   it("says that a project has no DNS, and what to do", async () => {
     await withAccess(null, async () => {
-      for (const path of ["/api/dns/zones", "/api/ask?name=example.org"]) {
+      for (const path of ["/api/dns/zones", "/api/lookup?name=example.org"]) {
         const response = await request(path);
         expect(response.status).toBe(409);
         const { message } = (await response.json()) as { message: string };
@@ -211,9 +227,89 @@ describe("/api/dns", () => {
   });
 });
 
-describe("/api/ask", () => {
+describe("records as people write them", () => {
+  it("have types with examples, of which each makes a record", async () => {
+    const response = await request("/api/record-types");
+    const { types, lookupTypes, ttlSecondsMin } = (await response.json()) as RecordTypes;
+    expect(types.find(({ type }) => type === "MX")).toEqual({
+      type: "MX",
+      example: "mail.example.com",
+      hasPriority: true,
+      isProxiable: false,
+    });
+    expect(lookupTypes).toEqual(expect.arrayContaining(["A", "SOA", "ANY"]));
+    expect(ttlSecondsMin).toBe(60);
+    for (const { type, example, hasPriority } of types) {
+      const name = `example-${type}`;
+      const body = { type, name, content: example, ...(hasPriority && { priority: 1 }) };
+      const { errors } = await call("POST", await records(), body);
+      expect([type, errors]).toEqual([type, []]);
+    }
+  });
+
+  it("have content as in a zone file, and a refusal shows an example", async () => {
+    const record = { type: "SRV", name: "_sip._tcp", priority: 1, content: "2 3 a.example" };
+    const made = await call<DnsRecord>("POST", await records(), record);
+    expect(made.result).toMatchObject({ priority: 1, content: "2 3 a.example" });
+    const changed = { ...record, priority: 4, content: "5 6 a.example" };
+    const { result } = await call<DnsRecord>(
+      "PATCH",
+      `${await records()}/${made.result.id}`,
+      changed,
+    );
+    expect(result).toMatchObject({ priority: 4, content: "5 6 a.example" });
+    const response = await request(`/api/dns/${await records()}`, {
+      method: "POST",
+      body: JSON.stringify({ ...record, content: "2 3" }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      message: expect.stringContaining("looks like: 5 5060 sip.example.com") as unknown,
+    });
+  });
+
+  it("are not changed when another client has changed or deleted them", async () => {
+    const content = { type: "A", name: "met", content: "192.0.2.9" };
+    const { result } = await call<DnsRecord>("POST", await records(), content);
+    const { id, modified_on: opened } = result;
+    expect((await patchUnmodified(id, opened, { comment: "first" })).status).toBe(200);
+    const late = await patchUnmodified(id, opened, { comment: "second" });
+    expect(late.status).toBe(412);
+    expect(late.body.message).toContain("was changed after you opened it");
+    const path = `${await records()}/${id}`;
+    expect((await call<DnsRecord>("GET", path)).result.comment).toBe("first");
+    await call("DELETE", path);
+    expect((await patchUnmodified(id, opened, {})).body.message).toContain("was deleted");
+  });
+
+  it("are deleted by a task after ten seconds, and a deleted record is no failure", async () => {
+    const zone = await zoneId();
+    const names = ["task-1", "task-2"];
+    const made = await Promise.all(
+      names.map((name) =>
+        call<DnsRecord>("POST", `zones/${zone}/dns_records`, {
+          type: "A",
+          name,
+          content: "192.0.2.9",
+        }),
+      ),
+    );
+    const deleted = made.map(({ result: { id, name, type } }) => ({ id, name, type }));
+    const body = { kind: "deleteRecords", zone, zoneName: "example.org", records: deleted };
+    const post = { method: "POST", body: JSON.stringify(body) };
+    const task = (await (await request("/api/tasks", post)).json()) as Task;
+    expect(task).toMatchObject({ ...body, state: "waiting", total: 2 });
+    await call("DELETE", `zones/${zone}/dns_records/${deleted[1]!.id}`);
+    const current = async () =>
+      ((await (await request("/api/tasks")).json()) as Task[]).find(({ id }) => id === task.id);
+    await expect.poll(current, { timeout: 60_000 }).toMatchObject({ state: "done", done: 2 });
+    expect((await call("GET", `zones/${zone}/dns_records/${deleted[0]!.id}`)).status).toBe(404);
+  });
+});
+
+describe("/api/lookup", () => {
   it("answers as dig shows it, with the rules that made the answer", async () => {
-    const { status, body } = await ask({ name: "alias.example.org", type: "A" });
+    const { status, body } = await lookUp({ name: "alias.example.org", type: "A" });
     expect(status).toBe(200);
     expect(body.rcode).toBe("NOERROR");
     expect(body.text).toMatch(/^;; alias\.example\.org\. A: NOERROR, flags qr aa rd\n/);
@@ -232,20 +328,20 @@ describe("/api/ask", () => {
   });
 
   it("asks for the serial, for types by number, and for reverse names of addresses", async () => {
-    const soa = await ask({ name: "example.org", type: "SOA" });
+    const soa = await lookUp({ name: "example.org", type: "SOA" });
     expect(soa.body.answers[0]?.data.split(" ")[2]).toMatch(/^\d+$/);
     expect(
-      (await ask({ name: "text.example.org", type: "type16" })).body.answers[0]?.data,
+      (await lookUp({ name: "text.example.org", type: "type16" })).body.answers[0]?.data,
     ).toContain("<img src=x onerror=");
-    const reverse = await ask({ name: "192.0.2.1", type: "" });
+    const reverse = await lookUp({ name: "192.0.2.1", type: "" });
     expect(reverse.body.text).toContain(";; 1.2.0.192.in-addr.arpa. PTR: REFUSED");
   });
 
   it("checks signatures", async () => {
     await call("PATCH", `zones/${await zoneId()}/dnssec`, { status: "active" });
-    const { body } = await ask({ name: "www.example.org", type: "A", dnssec: "true" });
+    const { body } = await lookUp({ name: "www.example.org", type: "A", dnssec: "true" });
     expect(body.text).toMatch(/;; Signatures\n;;\s+www\.example\.org\. A: valid/);
-    const plain = await ask({ name: "www.example.org", type: "A" });
+    const plain = await lookUp({ name: "www.example.org", type: "A" });
     expect(plain.body.text).not.toContain("Signatures");
   });
 
@@ -254,7 +350,7 @@ describe("/api/ask", () => {
     [{ name: "a..b", type: "A" }, '"a..b" is not a domain name'],
     [{ type: "A" }, 'The query has no "name".'],
   ])("says what is wrong with %j", async (query, message) => {
-    const { status, body } = await ask(query);
+    const { status, body } = await lookUp(query);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(body).toEqual({ message: expect.stringContaining(message) as unknown });
   });
@@ -262,7 +358,7 @@ describe("/api/ask", () => {
   it("says that no name server answers", async () => {
     const address = `127.0.0.1:${await unusedUdpPort()}`;
     await withAccess({ ...running, addresses: [address] }, async () => {
-      const { status, body } = await ask({ name: "www.example.org" });
+      const { status, body } = await lookUp({ name: "www.example.org" });
       expect(status).toBe(422);
       expect(body).toEqual({
         message: expect.stringMatching(
@@ -274,7 +370,7 @@ describe("/api/ask", () => {
 
   it("asks over HTTPS when the project has no port for queries", async () => {
     await withAccess({ ...running, addresses: [] }, async () => {
-      const { body } = await ask({ name: "www.example.org" });
+      const { body } = await lookUp({ name: "www.example.org" });
       expect(body.text).toContain("by HTTPS");
       expect(body.rcode).toBe("NOERROR");
     });
@@ -287,9 +383,9 @@ describe("the explorer", () => {
   });
 });
 
-async function ask(query: Record<string, string>) {
-  const response = await request(`/api/ask?${new URLSearchParams(query).toString()}`);
-  return { status: response.status, body: (await response.json()) as AskAnswer };
+async function lookUp(query: Record<string, string>) {
+  const response = await request(`/api/lookup?${new URLSearchParams(query).toString()}`);
+  return { status: response.status, body: (await response.json()) as LookupAnswer };
 }
 
 async function serve(handle: Parameters<typeof createServer>[1]): Promise<Server> {

@@ -21,6 +21,7 @@ const metres = (fallback: number) =>
   decimal({ min: 0, max: lengthMetresMax, fractionDigits: 2, unit: "m", fallback });
 
 const base = defineRecordType("LOC", 29, {
+  example: "52 22 23 N 4 53 32 E -2m",
   fields: {
     lat_degrees: degrees(90),
     lat_minutes: minutes,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { formatData, typeCode, typeName } from "./presentation.ts";
+import { contentRequest, formatData, typeCode, typeName } from "./presentation.ts";
+import { recordType, recordTypes } from "./types.ts";
 
 test("typeName() and typeCode() cover the API's types, question types and numbers", () => {
   for (const [name, code] of [
@@ -39,4 +40,37 @@ test("formatData() writes the records of DNSSEC as in RFC 4034", () => {
   expect(formatData(60, Uint8Array.of(1, 1, 3, 13, 1, 2))).toBe("257 3 13 AQI=");
   // A bitmap that ends too early.
   expect(formatData(47, Uint8Array.of(...name, 0, 2, 1))).toBe("\\# 12 076578616d706c6500000201");
+});
+
+test("contentRequest() reads the example of every type that a request can create", () => {
+  for (const type of recordTypes.values()) {
+    if (type.managedBy !== null) continue;
+    const request = contentRequest(type, type.example);
+    expect(request).toBeTypeOf("object");
+    const problems: unknown[] = [];
+    const rdata = type.accept({ ...(request as object), priority: 1 }, "", (found) =>
+      problems.push([type.type, found]),
+    );
+    expect([rdata === undefined, problems]).toEqual([false, []]);
+  }
+});
+
+test("contentRequest() reads words on several lines, without the priority, with whole names", () => {
+  expect(contentRequest(recordType("SRV"), "5 5060\n sip.example.org")).toEqual({
+    data: { weight: "5", port: "5060", target: "sip.example.org" },
+  });
+  expect(contentRequest(recordType("CAA"), '0 issue "ca.example; a=b"')).toEqual({
+    data: { flags: "0", tag: "issue", value: "ca.example; a=b" },
+  });
+  expect(contentRequest(recordType("TXT"), "as it is")).toEqual({ content: "as it is" });
+});
+
+test("contentRequest() says what is wrong, with an example", () => {
+  expect(contentRequest(recordType("SRV"), "5 5060")).toBe(
+    "The content has too few or too many words. " +
+      "The content of this type looks like: 5 5060 sip.example.com",
+  );
+  expect(contentRequest(recordType("CAA"), '0 issue "ca')).toMatch(
+    /^The content cannot be read: a quotation mark is not closed\. /,
+  );
 });

@@ -6,6 +6,7 @@ import { encodeBase64, quoteBytes, WireError } from "../wire/bytes.ts";
 import { formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/octets.ts";
+import { ScanError, splitTokens } from "./tokens.ts";
 import type { Rdata, RdataRequest, RecordType } from "./record-type.ts";
 import { recordTypesByCode, recordTypes } from "./types.ts";
 
@@ -123,3 +124,28 @@ export function parseOctets(
     return `the octets are no data of a ${type.type} record`;
   }
 }
+
+/**
+ * Content as a person writes it, as the part of a request that holds it: the words of a zone file,
+ * with whole hostnames, and without the priority of a type whose priority is a field of the record.
+ * Returns the reason when the words are no such content.
+ */
+export function contentRequest(type: RecordType, content: string): RdataRequest | string {
+  if (type.shape === "content") return { content };
+  const expected = `The content of this type looks like: ${type.example}`;
+  try {
+    const words = splitTokens(content.replaceAll(/[\r\n]+/g, " "));
+    const priority = type.topLevelPriority ? [{ text: "0", quoted: false }] : [];
+    const request = type.parse([...priority, ...words], "");
+    if (request === null) return `The content has too few or too many words. ${expected}`;
+    if (!type.topLevelPriority) return { data: request.data };
+    const { priority: _, ...data } = request.data as Rdata;
+    return { data };
+  } catch (error) {
+    if (!(error instanceof ScanError)) throw error;
+    return `The content cannot be read: ${error.message}. ${expected}`;
+  }
+}
+
+/** The names of all types that a question can have. */
+export const typeNames: readonly string[] = [...codesByName.keys()];

@@ -48,6 +48,8 @@ type AnyField = Field<any>;
 
 interface Definition<Fields extends Readonly<Record<string, AnyField>>> {
   readonly fields: Fields;
+  /** The content of a record, for people; a type that a request cannot create has none. */
+  readonly example?: string;
   readonly topLevelPriority?: boolean;
   readonly proxiable?: boolean;
   /** The API resource that changes records of a type that a request cannot create. */
@@ -64,6 +66,7 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
 ) {
   const shape = "content" in definition.fields ? ("content" as const) : ("data" as const);
   const { check, topLevelPriority = false, proxiable = false, managedBy = null } = definition;
+  const { example = "" } = definition;
   const entries = Object.entries<AnyField>(definition.fields);
   const contentEntries = entries.filter(([name]) => !(topLevelPriority && name === "priority"));
   const dataEntries = entries.filter(([name]) => !(name === "priority" && type === "URI"));
@@ -123,6 +126,7 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
   return {
     type,
     code,
+    example,
     shape,
     topLevelPriority,
     proxiable,

@@ -76,6 +76,7 @@ const issuerTags = new Set(["issue", "issuewild", "issuemail", "issuevmc"]);
 /** TLSA and SMIMEA have the same data (RFC 8162 section 2). */
 function certificateAssociation(type: string, code: number): RecordType {
   return defineRecordType(type, code, {
+    example: `3 1 1 ${"ab".repeat(32)}`,
     fields: {
       usage: integer(8),
       selector: integer(8),
@@ -91,6 +92,7 @@ function certificateAssociation(type: string, code: number): RecordType {
 /** SVCB and HTTPS have the same data (RFC 9460 section 9). */
 function serviceBinding(type: string, code: number): RecordType {
   return defineRecordType(type, code, {
+    example: '1 . alpn="h3,h2"',
     fields: {
       priority: integer(16),
       target: hostname({ rootAllowed: true }),
@@ -107,11 +109,16 @@ function serviceBinding(type: string, code: number): RecordType {
 
 const types: readonly RecordType[] = [
   // RFC 1035 section 3.4.1.
-  defineRecordType("A", 1, { proxiable: true, fields: { content: ipv4 } }),
+  defineRecordType("A", 1, { example: "192.0.2.1", proxiable: true, fields: { content: ipv4 } }),
   // RFC 3596; the content has the form of RFC 5952.
-  defineRecordType("AAAA", 28, { proxiable: true, fields: { content: ipv6 } }),
+  defineRecordType("AAAA", 28, {
+    example: "2001:db8::1",
+    proxiable: true,
+    fields: { content: ipv6 },
+  }),
   // RFC 8659 section 4.
   defineRecordType("CAA", 257, {
+    example: '0 issue "ca.example.net"',
     fields: {
       flags: integer(8),
       tag: printableText(/^[a-z0-9]{1,15}$/, "1 to 15 letters and digits", {
@@ -133,6 +140,7 @@ const types: readonly RecordType[] = [
   }),
   // RFC 4398.
   defineRecordType("CERT", 37, {
+    example: "1 12345 8 AQIDBAU=",
     fields: {
       type: integer(16, { mnemonics: certificateTypes }),
       key_tag: integer(16),
@@ -141,9 +149,14 @@ const types: readonly RecordType[] = [
     },
   }),
   // RFC 1035 section 3.3.1.
-  defineRecordType("CNAME", 5, { proxiable: true, fields: { content: hostnameContent } }),
+  defineRecordType("CNAME", 5, {
+    example: "www.example.com",
+    proxiable: true,
+    fields: { content: hostnameContent },
+  }),
   // RFC 4034 section 2.
   defineRecordType("DNSKEY", 48, {
+    example: "256 3 13 AQIDBAU=",
     fields: { flags: integer(16), protocol: integer(8), algorithm, public_key: base64 },
     check({ protocol }, report) {
       // RFC 4034 section 2.1.2: any other value makes the key unusable.
@@ -152,6 +165,7 @@ const types: readonly RecordType[] = [
   }),
   // RFC 4034 section 5.
   defineRecordType("DS", 43, {
+    example: `60485 13 2 ${"ab".repeat(32)}`,
     fields: { key_tag: integer(16), algorithm, digest_type: digestType, digest: hexadecimal },
     check({ digest_type, digest }, report) {
       checkDigestLength("digest", digest, dsDigestBytes[digest_type], report);
@@ -161,11 +175,13 @@ const types: readonly RecordType[] = [
   loc,
   // RFC 1035 section 3.3.9; the root means that the domain accepts no mail (RFC 7505).
   defineRecordType("MX", 15, {
+    example: "mail.example.com",
     topLevelPriority: true,
     fields: { priority, content: hostname({ rootAllowed: true, refuse: problem.contentInvalid }) },
   }),
   // RFC 3403 section 4.1.
   defineRecordType("NAPTR", 35, {
+    example: '100 10 "s" "SIP+D2U" "" _sip._udp.example.com',
     fields: {
       order: integer(16),
       preference: integer(16),
@@ -179,11 +195,11 @@ const types: readonly RecordType[] = [
     },
   }),
   // RFC 1035 section 3.3.11.
-  defineRecordType("NS", 2, { fields: { content: hostnameContent } }),
+  defineRecordType("NS", 2, { example: "ns1.example.com", fields: { content: hostnameContent } }),
   // RFC 7929 section 2.
-  defineRecordType("OPENPGPKEY", 61, { fields: { content: base64 } }),
+  defineRecordType("OPENPGPKEY", 61, { example: "AQIDBAU=", fields: { content: base64 } }),
   // RFC 1035 section 3.3.12.
-  defineRecordType("PTR", 12, { fields: { content: hostnameContent } }),
+  defineRecordType("PTR", 12, { example: "www.example.com", fields: { content: hostnameContent } }),
   certificateAssociation("SMIMEA", 53),
   // RFC 1035 section 3.3.13. The zone has one SOA record; `dns_settings` changes its fields.
   defineRecordType("SOA", 6, {
@@ -200,6 +216,7 @@ const types: readonly RecordType[] = [
   }),
   // RFC 2782; `content` holds weight, port and target, and `priority` is a field of the record.
   defineRecordType("SRV", 33, {
+    example: "5 5060 sip.example.com",
     topLevelPriority: true,
     fields: {
       priority,
@@ -210,6 +227,7 @@ const types: readonly RecordType[] = [
   }),
   // RFC 4255 section 3.
   defineRecordType("SSHFP", 44, {
+    example: `4 2 ${"ab".repeat(32)}`,
     fields: { algorithm: integer(8), type: integer(8), fingerprint: hexadecimal },
     check({ type, fingerprint }, report) {
       checkDigestLength("fingerprint", fingerprint, fingerprintBytes[type], report);
@@ -219,6 +237,7 @@ const types: readonly RecordType[] = [
   certificateAssociation("TLSA", 52),
   // RFC 1035 section 3.3.14.
   defineRecordType("TXT", 16, {
+    example: '"v=spf1 -all"',
     fields: { content: quotedStrings },
     check({ content }, report, owner) {
       if (owner !== "") checkTextPolicy(owner, content, report);
@@ -226,6 +245,7 @@ const types: readonly RecordType[] = [
   }),
   // RFC 7553; the target has no length octet and extends to the end of the record.
   defineRecordType("URI", 256, {
+    example: '1 "https://www.example.com/"',
     topLevelPriority: true,
     fields: {
       priority,

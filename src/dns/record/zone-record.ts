@@ -59,8 +59,8 @@ export const ttlAuto = 1;
 export const ttlAutoSeconds = 300;
 
 /** The deployed service's limits for records. */
-const ttlSecondsMin = 60;
-const ttlSecondsMax = 86_400;
+export const ttlSecondsMin = 60;
+export const ttlSecondsMax = 86_400;
 
 /** The deployed service's ranges for the TTLs of a zone's apex: NS, SOA, and negative answers. */
 export const nsTtlSecondsRange = [30, ttlSecondsMax] as const;

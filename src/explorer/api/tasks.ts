@@ -1,12 +1,12 @@
 /**
- * Work on many objects, which goes on when the page is closed. A deletion begins ten seconds after
+ * Work on objects and records, which goes on when the page is closed. A deletion begins ten seconds after
  * its request, and can be cancelled until then: nothing has to be restored.
  *
  *     GET    /api/tasks            Task[]       waiting and running tasks, and those that ended lately
  *     POST   /api/tasks  NewTask   Task
  *     DELETE /api/tasks/:id        Task         cancels: a running task ends after its current object
  */
-export type NewTask = DeleteTask | CopyTask;
+export type NewTask = DeleteTask | CopyTask | DeleteRecordsTask;
 
 /** Exactly the named objects, and all objects below the named folders. */
 export interface ObjectSelection {
@@ -35,18 +35,31 @@ export interface CopyTask extends ObjectSelection {
   readonly overwrite: boolean;
 }
 
-export interface Task {
+export interface DeleteRecordsTask {
+  readonly kind: "deleteRecords";
+  /** The id of the zone. */
+  readonly zone: string;
+  readonly zoneName: string;
+  readonly records: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly type: string;
+  }[];
+}
+
+export type ObjectTask = TaskState &
+  ObjectSelection & { readonly kind: "delete" | "copy" | "move" };
+
+export type Task = ObjectTask | (TaskState & DeleteRecordsTask);
+
+interface TaskState {
   readonly id: string;
-  readonly kind: NewTask["kind"];
-  readonly bucket: string;
-  readonly keys: readonly string[];
-  readonly prefixes: readonly string[];
   readonly state: "waiting" | "running" | "done" | "failed" | "cancelled";
   /** When a waiting task begins: milliseconds since the epoch. */
   readonly begins: number;
-  /** Objects that are deleted, copied or moved. */
+  /** Objects or records that are deleted, copied or moved. */
   readonly done: number;
-  /** `null` while the objects are counted. */
+  /** `null` while they are counted. */
   readonly total: number | null;
   /** The first failures. */
   readonly failures: readonly { readonly key: string; readonly message: string }[];

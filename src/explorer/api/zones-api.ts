@@ -1,11 +1,35 @@
 /**
- * Zones and questions. Calls of the record API pass unchanged, with the access of the project; their
- * answers, refusals included, are the envelope of the record API.
+ * Zones and DNS lookups. Calls of the record API pass with the access of the project; their answers,
+ * refusals included, are the envelope of the record API.
  *
  *     *    /api/dns/PATH                      the record API at /client/v4/PATH
- *     GET  /api/ask   ?name &type &dnssec     AskAnswer
+ *     GET  /api/record-types                  RecordTypes
+ *     GET  /api/lookup ?name &type &dnssec    LookupAnswer; without a type, PTR for an address, else A
+ *
+ * The explorer adds two things to POST and PATCH of a record. `content` is accepted for every type, as in
+ * a zone file. With the header `if-unmodified-since-record: MODIFIED_ON`, a PATCH is refused with 412
+ * when the record was changed or deleted after that time.
  */
-export interface AskAnswer {
+export interface RecordTypes {
+  readonly types: readonly RecordTypeInfo[];
+  /** The types that a lookup can ask for. */
+  readonly lookupTypes: readonly string[];
+  readonly ttlSecondsMin: number;
+  readonly ttlSecondsMax: number;
+}
+
+interface RecordTypeInfo {
+  readonly type: string;
+  /** A content of the type. */
+  readonly example: string;
+  /** Whether the priority is a field of the record. */
+  readonly hasPriority: boolean;
+  readonly isProxiable: boolean;
+}
+
+export const unmodifiedHeader = "if-unmodified-since-record";
+
+export interface LookupAnswer {
   /** The reply as `ledge dns dig` shows it. */
   readonly text: string;
   /** `NOERROR`, `NXDOMAIN`, … */
@@ -18,12 +42,12 @@ export interface AskAnswer {
     readonly data: string;
   }[];
   /** The rules that made the answer, in order; `null` when the server does not name them. */
-  readonly reasons: readonly AskReason[] | null;
+  readonly reasons: readonly LookupReason[] | null;
   /** The time until the reply arrived. */
   readonly milliseconds: number;
 }
 
-export interface AskReason {
+export interface LookupReason {
   /** `zone`, `exact`, `wildcard`, … */
   readonly rule: string;
   /** The name that the rule was applied to. */

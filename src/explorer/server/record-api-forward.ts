@@ -2,7 +2,6 @@
 import { fetchAlone } from "../../base/node-http.ts";
 import { CallError, type ExplorerCall, type ExplorerResponse, type Route } from "./call.ts";
 import type { DnsAccess } from "./context.ts";
-import { recordApiPath } from "./record-api-path.ts";
 
 /** The record API takes at most 4 MiB: the rest is for its own refusal to be heard. */
 const bodyBytesMax = 16 * 1024 * 1024;
@@ -22,25 +21,43 @@ export async function forwardCall(
   call: ExplorerCall,
   method: Route["method"],
 ): Promise<ExplorerResponse> {
-  const { apiUrl, headers } = await requireDns(call);
-  const path = recordApiPath(call.parameters["rest"] ?? "");
-  if (path === null) throw new CallError(400, "The path is not a path of the record API.");
-  const url = new URL(path, apiUrl);
-  url.search = call.query.toString();
+  const dns = await requireDns(call);
+  const search = call.query.size === 0 ? "" : `?${call.query.toString()}`;
   const body = await readBody(call);
   const contentType = call.headers["content-type"];
-  const response = await fetchAnswer(
-    url,
-    {
-      method,
-      headers: {
-        ...headers,
-        ...(contentType !== undefined && { "content-type": contentType }),
-      },
-      ...(body.length > 0 && { body }),
-    },
-    call.signal,
-  );
+  const response = await fetchRecordApi(dns, `${call.parameters["rest"] ?? ""}${search}`, {
+    method,
+    ...(contentType !== undefined && { headers: { "content-type": contentType } }),
+    ...(body.length > 0 && { body }),
+    signal: call.signal,
+  });
+  return passOn(response);
+}
+
+/**
+ * @param rest the path below `/client/v4/`, and the query
+ * @throws CallError
+ */
+export async function fetchRecordApi(
+  { apiUrl, headers }: DnsAccess,
+  rest: string,
+  init: {
+    readonly method: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string | Uint8Array<ArrayBuffer>;
+    readonly signal: AbortSignal;
+  },
+): Promise<Response> {
+  const [, path = "", search = ""] = /^([^?]*)(.*)$/s.exec(rest) ?? [];
+  const allowed = recordApiPath(path);
+  if (allowed === null) throw new CallError(400, "The path is not a path of the record API.");
+  const url = new URL(`${allowed}${search}`, apiUrl);
+  const { signal, ...others } = init;
+  return fetchAnswer(url, { ...others, headers: { ...headers, ...init.headers } }, signal);
+}
+
+/** The answer of the record API, as a response of the explorer. */
+export function passOn(response: Response): ExplorerResponse {
   const answered = response.headers.get("content-type") ?? "";
   return {
     status: response.status,
@@ -87,5 +104,31 @@ async function fetchAnswer(
   } finally {
     clearTimeout(late);
     gone.removeEventListener("abort", leave);
+  }
+}
+
+/**
+ * The path of a call of the record API. Whatever the page sends stays below `/client/v4`: other paths
+ * of the same server change the state of tests and have no business in a browser.
+ */
+const root = "/client/v4/";
+
+/** @returns `null` for a path that would lead elsewhere */
+export function recordApiPath(rest: string): string | null {
+  const isPlain = rest.split("/").every((segment) => {
+    const decoded = decode(segment);
+    // A server that decodes the path before it resolves dot segments would leave the root.
+    return decoded !== null && decoded !== "" && !/^\.{1,2}$|[/\\]/.test(decoded);
+  });
+  if (!isPlain) return null;
+  const { pathname } = new URL(`http://server${root}${rest}`);
+  return pathname === `${root}${rest}` ? pathname : null;
+}
+
+function decode(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
   }
 }

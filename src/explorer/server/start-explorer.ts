@@ -80,14 +80,15 @@ export async function serveExplorer(
     };
   };
   const store = new StoreClient(storeFolder, configured, "explorer");
-  const tasks = new StoreTasks(store);
   const folderParts = partsOfFolder(options.stateFolder);
+  const dns = parts.dns ?? folderParts.dns;
+  const tasks = new StoreTasks(store, dns);
   // They end with the explorer. The conditions of a dev server end with the dev server.
   const ownConditions = new StoreConditions({
     folder: storeFolder,
     bucketNames: async () => (await store.list()).map(({ name }) => name),
     remoteNames: () => [...configured().remotes.keys()],
-    dns: parts.dns ?? folderParts.dns,
+    dns,
   });
   const conditions = parts.conditions ?? ownConditions;
   const context = { ...folderParts, ...parts, conditions, store, tasks };

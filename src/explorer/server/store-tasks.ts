@@ -1,20 +1,21 @@
 /**
- * Deletes, copies and moves many objects. A task belongs to the server and not to the page that asked
+ * Deletes, copies and moves many objects, and deletes records. A task belongs to the server and not to the page that asked
  * for it, so it goes on when the page is closed.
  *
  * A deletion looks up its objects at once and then waits: until then it can be cancelled, and nothing
  * has to be restored. Objects that are stored after the request are never deleted.
  */
 import { randomUUID } from "node:crypto";
-import type { Bucket } from "../../store/node/bucket.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
-import { undoMilliseconds, type CopyTask, type NewTask, type Task } from "../api/tasks.ts";
+import { undoMilliseconds, type DeleteRecordsTask, type NewTask, type Task } from "../api/tasks.ts";
 import { checkKey, findBucket } from "./bucket-access.ts";
 import { CallError } from "./call.ts";
+import type { ExplorerContext } from "./context.ts";
 import { copyTargets, plainSelection } from "./copy-targets.ts";
 import { transferObjects } from "./copying.ts";
 import { deleteObjects } from "./deletion.ts";
-import { findSelected, type SelectedObject } from "./selected-objects.ts";
+import { deleteRecords } from "./record-writes.ts";
+import { findSelected } from "./selected-objects.ts";
 import { TaskProgress } from "./task-progress.ts";
 import type { Tasks } from "./tasks.ts";
 
@@ -30,14 +31,19 @@ interface StartedTask {
   readonly ended: Promise<void>;
 }
 
+/** Finds what the task is about; the result does the work when the time of "Undo" has passed. */
+type Preparation = () => Promise<() => Promise<void>>;
+
 export class StoreTasks implements Tasks {
   readonly #store: StoreClient;
+  readonly #dns: ExplorerContext["dns"];
   /** In the order of their starts. */
   readonly #tasks = new Map<string, StartedTask>();
   #isClosed = false;
 
-  constructor(store: StoreClient) {
+  constructor(store: StoreClient, dns: ExplorerContext["dns"]) {
     this.#store = store;
+    this.#dns = dns;
   }
 
   list(): readonly Task[] {
@@ -46,34 +52,22 @@ export class StoreTasks implements Tasks {
   }
 
   async start(request: NewTask): Promise<Task> {
-    const bucket = await findBucket(this.#store, request.bucket);
-    const plain = plainSelection(request);
-    for (const key of request.keys) checkKey(key);
-    const waitMilliseconds = plain.kind === "delete" ? undoMilliseconds : 0;
+    const isDeletion = request.kind === "delete" || request.kind === "deleteRecords";
+    const waitMilliseconds = isDeletion ? undoMilliseconds : 0;
     const progress = new TaskProgress(randomUUID(), request, Date.now() + waitMilliseconds);
-    const work =
-      plain.kind === "delete"
-        ? (objects: readonly SelectedObject[]) => deleteObjects(bucket, objects, progress)
-        : await this.#transfer(bucket, plain, progress);
+    const prepare =
+      request.kind === "deleteRecords"
+        ? await this.#recordWork(request, progress)
+        : await this.#objectWork(request, progress);
     if (this.#isClosed) throw new CallError(503, "The explorer is ending.");
     const waiting = Promise.withResolvers<void>();
     const timer = setTimeout(() => waiting.resolve(), waitMilliseconds);
     const run = async (): Promise<void> => {
       if (waitMilliseconds === 0) progress.begin();
-      const search = findSelected(bucket, plain, () => progress.isCancelled);
-      const [{ objects, missing }] = await Promise.all([
-        search.then((found) => {
-          progress.count(found.objects.length + missingCount(plain, found.missing));
-          return found;
-        }),
-        waiting.promise,
-      ]);
+      const [work] = await Promise.all([prepare(), waiting.promise]);
       if (progress.isCancelled) return;
       progress.begin();
-      for (const key of plain.kind === "delete" ? [] : missing) {
-        progress.fail(key, "The object does not exist any more.");
-      }
-      await work(objects);
+      await work();
     };
     const ended = run()
       .catch((error: unknown) => progress.fail("", (error as Error).message))
@@ -114,17 +108,39 @@ export class StoreTasks implements Tasks {
     await Promise.all(tasks.map(({ ended }) => ended));
   }
 
-  /** The work of a copy or a move, after all that can be refused at once. */
-  async #transfer(
-    from: Bucket,
-    task: CopyTask,
+  /** All that can be refused is refused at once. */
+  async #objectWork(
+    request: Exclude<NewTask, DeleteRecordsTask>,
     progress: TaskProgress,
-  ): Promise<(objects: readonly SelectedObject[]) => Promise<void>> {
-    const to = await findBucket(this.#store, task.to.bucket);
-    const targetOf = copyTargets(task);
-    for (const key of task.keys) checkKey(targetOf(key));
-    const { kind, overwrite } = task;
-    return (objects) => transferObjects({ kind, from, to, overwrite, targetOf }, objects, progress);
+  ): Promise<Preparation> {
+    const bucket = await findBucket(this.#store, request.bucket);
+    const plain = plainSelection(request);
+    for (const key of request.keys) checkKey(key);
+    const isDeletion = plain.kind === "delete";
+    const to = isDeletion ? null : await findBucket(this.#store, plain.to.bucket);
+    const targetOf = isDeletion ? null : copyTargets(plain);
+    for (const key of plain.keys) if (targetOf !== null) checkKey(targetOf(key));
+    return async () => {
+      const { objects, missing } = await findSelected(bucket, plain, () => progress.isCancelled);
+      // A deletion has nothing to do for a key without an object.
+      progress.count(objects.length + (isDeletion ? 0 : missing.length));
+      return async () => {
+        if (isDeletion || to === null || targetOf === null) {
+          return deleteObjects(bucket, objects, progress);
+        }
+        for (const key of missing) progress.fail(key, "The object does not exist any more.");
+        const { kind, overwrite } = plain;
+        const transfer = { kind, from: bucket, to, overwrite, targetOf };
+        return transferObjects(transfer, objects, progress);
+      };
+    };
+  }
+
+  async #recordWork(request: DeleteRecordsTask, progress: TaskProgress): Promise<Preparation> {
+    const dns = await this.#dns();
+    if (dns === null) throw new CallError(409, "This project has no DNS.");
+    progress.count(request.records.length);
+    return async () => () => deleteRecords(dns, request, progress);
   }
 
   #forgetOld(): void {
@@ -135,9 +151,4 @@ export class StoreTasks implements Tasks {
       if (isOld) this.#tasks.delete(progress.id);
     }
   }
-}
-
-/** A deletion has nothing to do for a key without an object. */
-function missingCount({ kind }: NewTask, missing: readonly string[]): number {
-  return kind === "delete" ? 0 : missing.length;
 }

@@ -69,13 +69,9 @@ export class TaskProgress {
   }
 
   show(): Task {
-    const { kind, bucket, keys, prefixes } = this.#request;
     return {
+      ...subjectOf(this.#request),
       id: this.id,
-      kind,
-      bucket,
-      keys,
-      prefixes,
       state: this.#state,
       begins: this.#begins,
       done: this.#done,
@@ -84,4 +80,11 @@ export class TaskProgress {
       failed: this.#failed,
     };
   }
+}
+
+/** What a task is about: without the rest of the request. */
+function subjectOf(request: NewTask) {
+  if (request.kind === "deleteRecords") return request;
+  const { kind, bucket, keys, prefixes } = request;
+  return { kind, bucket, keys, prefixes };
 }

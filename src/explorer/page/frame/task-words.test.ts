@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Task } from "../../api/tasks.ts";
+import type { ObjectTask, Task } from "../../api/tasks.ts";
 import { describeSelection, secondsLeft, taskOutcome, taskTitle } from "./task-words.ts";
 
-const task = (change: Partial<Task>): Task => ({
+const task = (change: Partial<ObjectTask>): Task => ({
   id: "1",
   kind: "delete",
   bucket: "photos",
@@ -31,6 +31,14 @@ describe("taskTitle()", () => {
   it("says what happens", () => {
     expect(taskTitle(task({}))).toBe("Deleting 2 objects of photos");
     expect(taskTitle(task({ kind: "move" }))).toBe("Moving 2 objects of photos");
+    const record = { id: "1", name: "www.example.org", type: "A" };
+    const zone = { kind: "deleteRecords", zone: "1", zoneName: "example.org" } as const;
+    expect(taskTitle({ ...task({}), ...zone, records: [record] })).toBe(
+      "Deleting A www.example.org",
+    );
+    expect(taskTitle({ ...task({}), ...zone, records: [record, record] })).toBe(
+      "Deleting 2 records of example.org",
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 /** What the page says about tasks. */
-import type { Task } from "../../api/tasks.ts";
+import type { ObjectSelection, Task } from "../../api/tasks.ts";
 import { countedNoun } from "./format.ts";
 
 export function isActive({ state }: Task): boolean {
@@ -12,7 +12,10 @@ export function secondsLeft(task: Task, now: number): number {
 }
 
 /** What a task is about: "3 objects", "1 folder and 2 objects". */
-export function describeSelection({ keys, prefixes }: Pick<Task, "keys" | "prefixes">): string {
+export function describeSelection({
+  keys,
+  prefixes,
+}: Pick<ObjectSelection, "keys" | "prefixes">): string {
   const parts = [];
   if (prefixes.length > 0) parts.push(countedNoun(prefixes.length, "folder"));
   if (keys.length > 0 || prefixes.length === 0) parts.push(countedNoun(keys.length, "object"));
@@ -21,19 +24,27 @@ export function describeSelection({ keys, prefixes }: Pick<Task, "keys" | "prefi
 
 const verbs: Readonly<Record<Task["kind"], { readonly doing: string; readonly did: string }>> = {
   delete: { doing: "Deleting", did: "Deleted" },
+  deleteRecords: { doing: "Deleting", did: "Deleted" },
   copy: { doing: "Copying", did: "Copied" },
   move: { doing: "Moving", did: "Moved" },
 };
 
-/** "Deleting 3 objects of photos" */
-export function taskTitle(task: Pick<Task, "kind" | "bucket" | "keys" | "prefixes">): string {
-  return `${verbs[task.kind].doing} ${describeSelection(task)} of ${task.bucket}`;
+/** "Deleting 3 objects of photos", "Deleting A www.example.org" */
+export function taskTitle(task: Task): string {
+  return `${verbs[task.kind].doing} ${subjectOf(task)}`;
+}
+
+function subjectOf(task: Task): string {
+  if (task.kind !== "deleteRecords") return `${describeSelection(task)} of ${task.bucket}`;
+  const [first, ...others] = task.records;
+  if (first !== undefined && others.length === 0) return `${first.type} ${first.name}`;
+  return `${countedNoun(task.records.length, "record")} of ${task.zoneName}`;
 }
 
 /** What an ended task did: "Moved 12 objects, and 2 objects failed." */
 export function taskOutcome(task: Task): string {
   const { did } = verbs[task.kind];
-  const noun = "object";
+  const noun = task.kind === "deleteRecords" ? "record" : "object";
   if (task.state === "cancelled" && task.done === 0) {
     return `Cancelled: no ${noun} was ${did.toLowerCase()}.`;
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Task } from "../../api/tasks.ts";
+import type { ObjectTask, Task } from "../../api/tasks.ts";
 import { deletionFinder } from "./task-state.ts";
 
-const task = (change: Partial<Task>): Task => ({
+const task = (change: Partial<ObjectTask>): Task => ({
   id: "1",
   kind: "delete",
   bucket: "photos",

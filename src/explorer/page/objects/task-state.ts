@@ -1,5 +1,5 @@
 /** Which rows tasks delete. */
-import type { Task } from "../../api/tasks.ts";
+import type { ObjectTask, Task } from "../../api/tasks.ts";
 import { isActive } from "../frame/task-words.ts";
 import type { ObjectRow } from "./object-rows.ts";
 
@@ -9,7 +9,8 @@ export function deletionFinder(
   bucket: string,
 ): (row: Pick<ObjectRow, "kind" | "path">) => Task | undefined {
   const deletions = tasks
-    .filter((task) => task.kind === "delete" && task.bucket === bucket && isActive(task))
+    .filter((task): task is ObjectTask => task.kind === "delete" && isActive(task))
+    .filter((task) => task.bucket === bucket)
     .map((task) => ({ task, keys: new Set(task.keys) }));
   return ({ kind, path }) =>
     deletions.find(

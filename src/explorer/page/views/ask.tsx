@@ -1,6 +1,6 @@
 /** A question to the name server: the answer as dig shows it, and the rules that made the answer. */
 import { useEffect, useState } from "preact/hooks";
-import type { AskAnswer } from "../../api/zones-api.ts";
+import type { LookupAnswer } from "../../api/zones-api.ts";
 import { callApi } from "../api-client.ts";
 import type { Place } from "../location.ts";
 import { Link } from "../parts/link.tsx";
@@ -29,10 +29,10 @@ export function AskView({ place }: { readonly place: AskPlace }) {
     setType(place.type);
     setDnssec(place.dnssec === true);
   }, [question]);
-  const { data, problem, isLoading, reload } = useFetched<AskAnswer | null>(async (signal) => {
+  const { data, problem, isLoading, reload } = useFetched<LookupAnswer | null>(async (signal) => {
     if (place.name === "") return null;
     const query = { name: place.name, type: place.type, dnssec: String(place.dnssec === true) };
-    return callApi<AskAnswer>("/api/ask", { query, signal });
+    return callApi<LookupAnswer>("/api/lookup", { query, signal });
   }, question);
   useShortcuts({
     "/": { label: "Ask for another name", act: () => document.getElementById("ask-name")?.focus() },
@@ -124,7 +124,7 @@ function Answer({
   answer,
   isLoading,
 }: {
-  readonly answer: AskAnswer;
+  readonly answer: LookupAnswer;
   readonly isLoading: boolean;
 }) {
   const { text, rcode, reasons, milliseconds } = answer;

@@ -1,5 +1,5 @@
 /** Where the rules of an answer lead: the zone, or the records that a rule was applied to. */
-import type { AskReason } from "../../api/zones-api.ts";
+import type { LookupReason } from "../../api/zones-api.ts";
 import type { Place } from "../location.ts";
 
 /** Rules that found records at their name. */
@@ -14,12 +14,12 @@ const foundRecords = new Set([
   "parent-side",
 ]);
 
-export interface PlacedReason extends AskReason {
+export interface PlacedReason extends LookupReason {
   /** `null` where there is nothing to show. */
   readonly place: Place | null;
 }
 
-export function placeReasons(reasons: readonly AskReason[]): readonly PlacedReason[] {
+export function placeReasons(reasons: readonly LookupReason[]): readonly PlacedReason[] {
   // A chain of aliases may lead from zone to zone: the zone of a rule is the last one before it.
   let zone: string | null = null;
   return reasons.map((reason) => {

@@ -1,6 +1,6 @@
 /** The zone itself: its serial, its name servers, and DNSSEC. */
 import { useState } from "preact/hooks";
-import type { AskAnswer, DnssecInfo, DnsZone } from "../../api/zones-api.ts";
+import type { LookupAnswer, DnssecInfo, DnsZone } from "../../api/zones-api.ts";
 import { callApi } from "../api-client.ts";
 import { useNotices } from "../state/notices.ts";
 import { useFetched } from "../state/use-fetched.ts";
@@ -36,7 +36,7 @@ export function ZoneFacts({ zone, version }: { readonly zone: DnsZone; readonly 
 function Serial({ zone, version }: { readonly zone: DnsZone; readonly version: number }) {
   const { data, problem } = useFetched(async (signal) => {
     const query = { name: zone.name, type: "SOA" };
-    const { answers } = await callApi<AskAnswer>("/api/ask", { query, signal });
+    const { answers } = await callApi<LookupAnswer>("/api/lookup", { query, signal });
     const soa = answers.find(({ type }) => type === "SOA");
     // RFC 1035 section 3.3.13: the third word.
     return soa?.data.split(" ")[2] ?? "not served";

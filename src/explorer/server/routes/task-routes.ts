@@ -1,4 +1,4 @@
-/** Tasks: deletions, copies and moves of many objects. */
+/** Tasks: deletions, copies and moves of many objects, and deletions of records. */
 import * as v from "valibot";
 import { json, type ExplorerCall, type ExplorerResponse, type Route } from "../call.ts";
 import { readInput } from "../json-input.ts";
@@ -19,8 +19,21 @@ const newTaskSchema = v.variant(
       to: v.object({ bucket: v.string("must be text"), key: v.string("must be text") }),
       overwrite: v.boolean("must be true or false"),
     }),
+    v.object({
+      kind: v.literal("deleteRecords"),
+      zone: v.string("must be text"),
+      zoneName: v.string("must be text"),
+      records: v.array(
+        v.object({
+          id: v.string("must be text"),
+          name: v.string("must be text"),
+          type: v.string("must be text"),
+        }),
+        "must be a list of records",
+      ),
+    }),
   ],
-  "must be delete, copy or move",
+  "must be delete, copy, move or deleteRecords",
 );
 
 async function list({ context }: ExplorerCall): Promise<ExplorerResponse> {

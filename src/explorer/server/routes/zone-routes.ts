@@ -1,10 +1,11 @@
-/** Zones: the record API, and questions to the name server. */
+/** Zones: the record API, and lookups at the name server. */
 import { parseServer } from "../../../dns/config/dns-table.ts";
 import { digJson, digText, fetchReasons, timeQuestion } from "../../../dns/client/dig.ts";
 import { parseQuestion } from "../../../dns/client/ask-server.ts";
-import type { AskAnswer } from "../../api/zones-api.ts";
+import type { LookupAnswer } from "../../api/zones-api.ts";
 import { json, requireParameter, type ExplorerCall, type Route } from "../call.ts";
 import { forwardCall, requireDns } from "../record-api-forward.ts";
+import { changeRecord, createRecord, describeRecordTypes } from "../record-writes.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -14,7 +15,7 @@ const recordApiRoutes = methods.map((method): Route => ({
   handle: (call) => forwardCall(call, method),
 }));
 
-async function ask(call: ExplorerCall): Promise<AskAnswer> {
+async function lookUp(call: ExplorerCall): Promise<LookupAnswer> {
   const { apiUrl, addresses } = await requireDns(call);
   const name = requireParameter(call, "name").trim();
   const type = call.query.get("type")?.trim() ?? "";
@@ -35,7 +36,12 @@ async function ask(call: ExplorerCall): Promise<AskAnswer> {
   };
 }
 
+const recordsPath = "/api/dns/zones/:zone/dns_records";
+
 export const zoneRoutes: readonly Route[] = [
+  { method: "POST", path: recordsPath, handle: createRecord },
+  { method: "PATCH", path: `${recordsPath}/:record`, handle: changeRecord },
   ...recordApiRoutes,
-  { method: "GET", path: "/api/ask", handle: async (call) => json(await ask(call)) },
+  { method: "GET", path: "/api/record-types", handle: async () => json(describeRecordTypes()) },
+  { method: "GET", path: "/api/lookup", handle: async (call) => json(await lookUp(call)) },
 ];

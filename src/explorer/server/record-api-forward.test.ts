@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordApiPath } from "./record-api-path.ts";
+import { recordApiPath } from "./record-api-forward.ts";
 
 describe("recordApiPath()", () => {
   it("puts the path of a call below the root of the record API", () => {

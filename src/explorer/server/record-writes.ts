@@ -1,0 +1,111 @@
+/**
+ * Records as people write and delete them. The record API has `data` for most types, and no conditions:
+ * here, every type has its content as a zone file has it, and a change of a record that was changed
+ * meanwhile is refused.
+ */
+import { contentRequest, typeNames } from "../../dns/record/presentation.ts";
+import { recordTypes } from "../../dns/record/types.ts";
+import { ttlSecondsMax, ttlSecondsMin } from "../../dns/record/zone-record.ts";
+import type { DeleteRecordsTask } from "../api/tasks.ts";
+import {
+  unmodifiedHeader,
+  type DnsEnvelope,
+  type DnsRecord,
+  type RecordTypes,
+} from "../api/zones-api.ts";
+import { CallError, readJson, type ExplorerCall, type ExplorerResponse } from "./call.ts";
+import type { DnsAccess } from "./context.ts";
+import { fetchRecordApi, passOn, requireDns } from "./record-api-forward.ts";
+import type { TaskProgress } from "./task-progress.ts";
+
+/** What people can write: without the types that belong to the zone itself. */
+export function describeRecordTypes(): RecordTypes {
+  const types = [...recordTypes.values()].filter(({ managedBy }) => managedBy === null);
+  return {
+    types: types.map(({ type, example, topLevelPriority, proxiable }) => ({
+      type,
+      example,
+      hasPriority: topLevelPriority,
+      isProxiable: proxiable,
+    })),
+    lookupTypes: typeNames,
+    ttlSecondsMin,
+    ttlSecondsMax,
+  };
+}
+
+export async function createRecord(call: ExplorerCall): Promise<ExplorerResponse> {
+  return write(call, "POST", `zones/${segment(call, "zone")}/dns_records`);
+}
+
+/** The record API compares nothing: a change between the comparison and the write is not seen. */
+export async function changeRecord(call: ExplorerCall): Promise<ExplorerResponse> {
+  const path = `zones/${segment(call, "zone")}/dns_records/${segment(call, "record")}`;
+  const expected = call.headers[unmodifiedHeader];
+  if (expected !== undefined) {
+    const { signal } = call;
+    const response = await fetchRecordApi(await requireDns(call), path, { method: "GET", signal });
+    if (response.status === 404) {
+      throw new CallError(412, "The record was deleted after you opened it. Add a new record.");
+    }
+    if (!response.ok) return passOn(response);
+    const { result } = (await response.json()) as DnsEnvelope<DnsRecord>;
+    if (result.modified_on !== expected) {
+      throw new CallError(412, "The record was changed after you opened it. Nothing was saved.");
+    }
+  }
+  return write(call, "PATCH", path);
+}
+
+async function write(
+  call: ExplorerCall,
+  method: "POST" | "PATCH",
+  path: string,
+): Promise<ExplorerResponse> {
+  const dns = await requireDns(call);
+  const body = JSON.stringify(withData(await readJson(call)));
+  const headers = { "content-type": "application/json" };
+  return passOn(await fetchRecordApi(dns, path, { method, headers, body, signal: call.signal }));
+}
+
+/**
+ * A request with `content` where the record API wants `data`. What is no such request passes, and the
+ * record API says what is wrong.
+ *
+ * @throws CallError
+ */
+function withData(request: unknown): unknown {
+  const { type, content, data, ...rest } = (request ?? {}) as Readonly<Record<string, unknown>>;
+  const known = typeof type === "string" ? recordTypes.get(type.toUpperCase()) : undefined;
+  if (known === undefined || typeof content !== "string" || data !== undefined) return request;
+  const parsed = contentRequest(known, content);
+  if (typeof parsed === "string") throw new CallError(400, parsed);
+  return { type, ...rest, ...parsed };
+}
+
+/** Another program may delete a record first: nothing is left to do then. */
+export async function deleteRecords(
+  dns: DnsAccess,
+  { zone, records }: DeleteRecordsTask,
+  progress: TaskProgress,
+): Promise<void> {
+  const { signal } = new AbortController();
+  for (const { id, name, type } of records) {
+    if (progress.isCancelled) return;
+    try {
+      const path = `zones/${encodeURIComponent(zone)}/dns_records/${encodeURIComponent(id)}`;
+      const response = await fetchRecordApi(dns, path, { method: "DELETE", signal });
+      if (response.ok || response.status === 404) progress.succeed();
+      else {
+        const { errors } = (await response.json()) as DnsEnvelope<unknown>;
+        progress.fail(`${type} ${name}`, errors.map(({ message }) => message).join(" "));
+      }
+    } catch (error) {
+      progress.fail(`${type} ${name}`, (error as Error).message);
+    }
+  }
+}
+
+function segment({ parameters }: ExplorerCall, name: string): string {
+  return encodeURIComponent(parameters[name] as string);
+}
