@@ -52,6 +52,12 @@ export interface RequestEntry extends EntryHead {
   readonly calls: readonly CallEntry[];
   /** What the script wrote to its console. */
   readonly logs: readonly { readonly level: string; readonly text: string }[];
+  /** What the script threw: the message, and the stack by the source map. */
+  readonly exceptions?: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly stack: string;
+  }[];
 }
 
 export interface CallEntry extends EntryHead {

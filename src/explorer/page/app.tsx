@@ -19,7 +19,7 @@ import type { Place } from "./location.ts";
 import { AskView } from "./views/ask.tsx";
 import { BucketsView } from "./views/buckets.tsx";
 import { ConditionsView } from "./views/conditions.tsx";
-import { LiveView } from "./views/live.tsx";
+import { LiveView } from "./live/live-view.tsx";
 import { ObjectsView } from "./views/objects.tsx";
 import { RecordsView } from "./views/records.tsx";
 import { UploadsView } from "./objects/uploads-view.tsx";

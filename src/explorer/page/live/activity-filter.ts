@@ -1,103 +1,101 @@
 /**
  * The filter of the live view, as text: words with spaces between them, all of which must hold.
  *
- *     kind:bucket      request, bucket, query, api or other
- *     is:error         the outcome: ok, none or error
- *     bucket:photos    calls of a bucket; key:, name:, source:, method: and status: are alike
- *     zone:example.com queries of the name and of names below
+ *     kind:bucket      request, bucket, query, api, other, or a binding such as kv
+ *     is:error         the outcome: ok, not-found or error
+ *     bucket:photos    calls of a bucket; source:, method: and status: are alike
  *     >100ms           a duration above this
- *     show:explorer    the explorer's own calls too, which are hidden otherwise
  *     text, -text      any other word is searched, or must be absent; "quotes" keep spaces
  *
  * Words of the same field are alternatives: `kind:bucket kind:query` shows both kinds. A request is
- * shown if the request or one of its calls fulfils all words.
+ * shown if the request or one of its calls fulfils all words. The explorer's own calls are shown with
+ * `source:explorer` only.
  */
 import { toMilliseconds } from "../../../base/format.ts";
-import type { ActivityEntry, CallEntry } from "../../api/activity.ts";
+import type { ActivityEntry } from "../../api/activity.ts";
+import { groupOf, isError, isOfExplorer, noteOf } from "./entry-words.ts";
 
-export const entryKinds = ["request", "bucket", "query", "api", "other"] as const;
-export type EntryKind = (typeof entryKinds)[number];
+type Test = (entry: ActivityEntry) => boolean;
 
-/** The name of the explorer in `CallEntry.source`. */
-const explorerSource = "explorer";
-
-export interface ActivityFilter {
-  /** What each field must be: one of the values. */
-  readonly fields: ReadonlyMap<Field, readonly string[]>;
-  /** In lower case */
-  readonly texts: readonly string[];
-  readonly absentTexts: readonly string[];
-  readonly millisecondsMin: number;
-  readonly showsExplorer: boolean;
+interface ActivityFilter {
+  readonly matches: Test;
   /** Why a word has no meaning, or `null`. The word is ignored. */
   readonly problem: string | null;
 }
 
-const fieldTests = {
-  kind: (entry, value) => entry.kind === value,
-  is: (entry, value) => (isError(entry) ? "error" : entry.outcome) === value,
-  bucket: (entry, value) => entry.kind === "bucket" && entry.place.toLowerCase() === value,
-  zone: (entry, value) =>
-    entry.kind === "query" && `.${entry.subject.toLowerCase()}`.endsWith(`.${value}`),
-  key: (entry, value) => entry.kind === "bucket" && entry.subject.toLowerCase().includes(value),
-  name: (entry, value) => entry.kind === "query" && entry.subject.toLowerCase().includes(value),
-  source: (entry, value) =>
-    entry.kind !== "request" && entry.source.toLowerCase().startsWith(value),
-  method: (entry, value) => entry.method.toLowerCase() === value,
-  status: (entry, value) =>
-    entry.kind === "request" && matchesStatus(entry.status, value.replaceAll("x", "")),
-} satisfies Record<string, (entry: ActivityEntry, value: string) => boolean>;
-type Field = keyof typeof fieldTests;
+const outcomes = ["ok", "not-found", "error"];
 
-/** The values of the fields that have few. */
-const fieldValues: Partial<Record<Field | "show", readonly string[]>> = {
-  kind: entryKinds,
-  is: ["ok", "none", "error"],
-  show: [explorerSource],
+/** Tests of fields, for values in lower case. */
+const fields: Readonly<Record<string, (value: string) => Test>> = {
+  kind: (value) => (entry) => entry.kind === value || groupOf(entry.kind) === value,
+  is: (value) => (entry) =>
+    outcomes[isError(entry) ? 2 : entry.outcome === "none" ? 1 : 0] === value,
+  bucket: (value) => (entry) => entry.kind === "bucket" && entry.place.toLowerCase() === value,
+  source: (value) => (entry) =>
+    (entry.kind === "request" ? "script" : entry.source.toLowerCase()).startsWith(value),
+  method: (value) => (entry) => entry.method.toLowerCase() === value,
+  // 4xx is what begins with 4.
+  status: (value) => (entry) =>
+    entry.kind === "request" && String(entry.status ?? "").startsWith(value.replaceAll("x", "")),
 };
 
 /** Words as a person has written them: quotes keep spaces inside a word. */
-export function filterWords(text: string): string[] {
+function filterWords(text: string): string[] {
   return text.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? [];
 }
 
+export function hasWord(text: string, word: string): boolean {
+  return filterWords(text).includes(word);
+}
+
+/** What a chip beside the text does: the text says everything that is filtered. */
+export function toggleWord(text: string, word: string): string {
+  const words = filterWords(text);
+  const others = words.filter((each) => each !== word);
+  return (others.length < words.length ? others : [...words, word]).join(" ");
+}
+
 export function parseFilter(text: string): ActivityFilter {
-  const fields = new Map<Field, string[]>();
-  const texts: string[] = [];
-  const absentTexts: string[] = [];
-  let millisecondsMin = 0;
+  const tests: Test[] = [];
+  const alternatives = new Map<string, Test[]>();
+  const absent: string[] = [];
   let showsExplorer = false;
   let problem: string | null = null;
   for (const word of filterWords(text)) {
     const plain = word.replaceAll('"', "").toLowerCase();
-    const [, field, value] = /^([a-z]+):(.*)$/s.exec(plain) ?? [];
+    const [, field = "", value = ""] = /^([a-z]+):(.*)$/s.exec(plain) ?? [];
+    const fieldTest = word.startsWith('"') ? undefined : fields[field];
     if (word.startsWith(">")) {
-      const milliseconds = readMinimum(plain);
-      if (milliseconds === null) problem ??= `"${word}" is no duration. Write >100ms or >2s.`;
-      else millisecondsMin = milliseconds;
+      const minimum = readDuration(plain.slice(1));
+      if (minimum === null) problem ??= `"${word}" is no duration. Write >100ms or >2s.`;
+      else tests.push(({ milliseconds }) => milliseconds > minimum);
     } else if (word.startsWith("-") && plain.length > 1) {
-      absentTexts.push(plain.slice(1));
-    } else if (word.startsWith('"') || field === undefined || value === undefined) {
-      if (plain !== "") texts.push(plain);
-    } else if (field === "show" || Object.hasOwn(fieldTests, field)) {
-      // A word without a value hides nothing: the person is still typing.
-      if (value === "") continue;
-      const known = fieldValues[field as Field | "show"];
-      if (known !== undefined && !known.includes(value)) {
-        problem ??= `"${word}" matches nothing. After "${field}:" write ${known.join(", ")}.`;
-      } else if (field === "show") showsExplorer = true;
-      else fields.set(field as Field, [...(fields.get(field as Field) ?? []), value]);
-    } else {
+      absent.push(plain.slice(1));
+    } else if (fieldTest === undefined) {
       // A URL has a colon, and is no field.
-      texts.push(plain);
+      tests.push((entry) => ownText(entry).includes(plain));
+    } else if (field === "is" && value !== "" && !outcomes.includes(value)) {
+      problem ??= `"${word}" matches nothing. After "is:" write ${outcomes.join(", ")}.`;
+    } else if (value !== "") {
+      // A word without a value hides nothing: the person is still typing.
+      alternatives.set(field, [...(alternatives.get(field) ?? []), fieldTest(value)]);
+      showsExplorer ||= plain === "source:explorer";
     }
   }
-  return { fields, texts, absentTexts, millisecondsMin, showsExplorer, problem };
+  const choices = [...alternatives.values()];
+  const fulfils: Test = (entry) =>
+    tests.every((test) => test(entry)) && choices.every((some) => some.some((test) => test(entry)));
+  const isUnwanted: Test = (entry) => absent.some((words) => ownText(entry).includes(words));
+  const matches: Test = (entry) => {
+    if ((isOfExplorer(entry) && !showsExplorer) || isUnwanted(entry)) return false;
+    const calls = entry.kind === "request" ? entry.calls : [];
+    return !calls.some(isUnwanted) && (fulfils(entry) || calls.some(fulfils));
+  };
+  return { matches, problem };
 }
 
-/** Milliseconds of `>100ms` and `>100`; `null` for other text. */
-export function readMinimum(word: string): number | null {
-  const text = word.slice(1);
+/** Milliseconds of `100ms` and `100`; `null` for other text. */
+function readDuration(text: string): number | null {
   if (/^\d+$/.test(text)) return Number(text);
   try {
     const milliseconds = toMilliseconds(text);
@@ -105,42 +103,6 @@ export function readMinimum(word: string): number | null {
   } catch {
     return null;
   }
-}
-
-export function matchesFilter(filter: ActivityFilter, entry: ActivityEntry): boolean {
-  if (isOfExplorer(entry) && !filter.showsExplorer && !asksForExplorer(filter)) return false;
-  if (filter.absentTexts.some((text) => wholeText(entry).includes(text))) return false;
-  return (
-    fulfils(filter, entry) ||
-    (entry.kind === "request" && entry.calls.some((call) => fulfils(filter, call)))
-  );
-}
-
-export function isOfExplorer(entry: ActivityEntry): entry is CallEntry {
-  return entry.kind !== "request" && entry.source === explorerSource;
-}
-
-/** A response that says that the server failed is an error, even if the script threw none. */
-export function isError(entry: ActivityEntry): boolean {
-  return entry.outcome === "error" || (entry.kind === "request" && (entry.status ?? 0) >= 500);
-}
-
-function asksForExplorer({ fields }: ActivityFilter): boolean {
-  return fields.get("source")?.includes(explorerSource) === true;
-}
-
-function fulfils(filter: ActivityFilter, entry: ActivityEntry): boolean {
-  if (filter.millisecondsMin > 0 && entry.milliseconds <= filter.millisecondsMin) return false;
-  for (const [field, values] of filter.fields) {
-    if (!values.some((value) => fieldTests[field](entry, value))) return false;
-  }
-  if (filter.texts.length === 0) return true;
-  const own = ownText(entry);
-  return filter.texts.every((text) => own.includes(text));
-}
-
-function matchesStatus(status: number | null, start: string): boolean {
-  return status !== null && start !== "" && String(status).startsWith(start);
 }
 
 /** The texts of entries, which are searched again with each letter that is typed. */
@@ -153,12 +115,7 @@ function ownText(entry: ActivityEntry): string {
     entry.kind === "request"
       ? [entry.url, String(entry.status ?? ""), ...entry.logs.map((log) => log.text)]
       : [entry.place, entry.subject, entry.source];
-  const text = [entry.method, ...parts, entry.note ?? ""].join("\n").toLowerCase();
+  const text = [entry.method, ...parts, noteOf(entry) ?? ""].join("\n").toLowerCase();
   ownTexts.set(entry, text);
   return text;
-}
-
-function wholeText(entry: ActivityEntry): string {
-  if (entry.kind !== "request") return ownText(entry);
-  return [entry, ...entry.calls].map(ownText).join("\n");
 }

@@ -2,27 +2,21 @@
  * The rows of the live view, the newest first. Only the rows in sight are in the document. The list
  * does not know the stream: while a person reads, the view hands over the same rows again.
  */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { counted } from "../../../base/format.ts";
-import { Link } from "../parts/link.tsx";
-import { placeOfCall } from "./entry-place.ts";
-import type { LiveRow } from "./entry-buffer.ts";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { countedNoun, formatDuration } from "../frame/format.ts";
+import { Link } from "../frame/navigation.tsx";
+import { useRowWindow } from "../frame/row-window.ts";
+import type { LiveRow } from "./activity.ts";
 import {
-  durationText,
-  kindLabels,
+  groupOf,
+  kindName,
+  noteOf,
   outcomeText,
   outcomeTone,
+  placeOfCall,
   subjectOf,
   timeText,
 } from "./entry-words.ts";
-import { rowWindow, scrollToRow } from "./row-window.ts";
-
-/** What a person does in the list, while which the rows stay where they are. */
-export interface Reading {
-  readonly isScrolled: boolean;
-  readonly isPointed: boolean;
-  readonly isFocused: boolean;
-}
 
 interface ActivityListProps {
   /** The newest row comes first. */
@@ -32,14 +26,11 @@ interface ActivityListProps {
   readonly openSerial: number | null;
   readonly onActivate: (serial: number) => void;
   readonly onOpen: (row: LiveRow) => void;
-  readonly onReading: (reading: Partial<Reading>) => void;
+  /** Whether a person reads: the list is scrolled, pointed at, or has the focus. */
+  readonly onReading: (isReading: boolean) => void;
   /** Changes when the list goes to the newest row. */
   readonly topRequest: number;
 }
-
-/** As in the style sheet. */
-const rowHeight = 36;
-const headHeight = 28;
 
 const columns = [
   ["live-time", "Time"],
@@ -54,49 +45,29 @@ const columns = [
 export function ActivityList(props: ActivityListProps) {
   const { rows, activeSerial, openSerial, onActivate, onOpen, onReading, topRequest } = props;
   const list = useRef<HTMLDivElement>(null);
-  const [scroll, setScroll] = useState({ top: 0, height: 600 });
-  const { first, end } = rowWindow(scroll, { count: rows.length, height: rowHeight });
-  const measure = (): void => {
-    const element = list.current;
-    if (element === null) return;
-    const { scrollTop: top } = element;
-    const height = element.clientHeight - headHeight;
-    setScroll((before) =>
-      before.top === top && before.height === height ? before : { top, height },
-    );
-    onReading({ isScrolled: top > rowHeight / 2 });
-  };
-  useEffect(() => {
-    const observer = new ResizeObserver(measure);
-    if (list.current !== null) observer.observe(list.current);
-    return () => observer.disconnect();
-  }, []);
+  const serials = useMemo(() => rows.map(({ serial }) => serial), [rows]);
+  const { first, end, rowHeight, show } = useRowWindow(list, serials);
   useLayoutEffect(() => {
     if (list.current !== null) list.current.scrollTop = 0;
   }, [topRequest]);
-  // Fewer rows than before may end above the scroll position.
-  useLayoutEffect(measure, [rows.length]);
   // A list that is shown again, because the filter matches again, takes no focus from the filter.
   const focusedSerial = useRef(activeSerial);
   useLayoutEffect(() => {
     if (focusedSerial.current === activeSerial) return;
     focusedSerial.current = activeSerial;
-    const element = list.current;
-    const index = rows.findIndex(({ serial }) => serial === activeSerial);
-    if (element === null || index === -1) return;
-    element.scrollTop = scrollToRow(index, rowHeight, {
-      top: element.scrollTop,
-      height: element.clientHeight - headHeight,
-    });
-    measure();
+    const index = activeSerial === null ? -1 : serials.indexOf(activeSerial);
+    if (index === -1) return;
+    show(index);
     // The row is in the document after the next render.
-    requestAnimationFrame(() =>
-      element
-        .querySelector<HTMLElement>(`[data-serial="${activeSerial}"]`)
-        ?.focus({ preventScroll: true }),
-    );
+    requestAnimationFrame(() => focusRow(activeSerial as number));
   }, [activeSerial]);
-  const hasActive = rows.slice(first, end).some(({ serial }) => serial === activeSerial);
+  const update = (): void => {
+    const element = list.current;
+    const isReading = element?.matches(":hover, :focus-within") === true;
+    onReading(isReading || (element?.scrollTop ?? 0) > rowHeight / 2);
+  };
+  const shown = rows.slice(first, end);
+  const hasActive = shown.some(({ serial }) => serial === activeSerial);
   return (
     <div
       class="live-list panel"
@@ -104,13 +75,11 @@ export function ActivityList(props: ActivityListProps) {
       aria-label="Activity, the newest first"
       aria-rowcount={rows.length + 1}
       ref={list}
-      onScroll={measure}
-      onPointerOver={(event) => {
-        if (event.pointerType === "mouse") onReading({ isPointed: true });
-      }}
-      onPointerLeave={() => onReading({ isPointed: false })}
-      onFocusIn={() => onReading({ isFocused: true })}
-      onFocusOut={() => onReading({ isFocused: false })}
+      onScroll={update}
+      onPointerEnter={update}
+      onPointerLeave={update}
+      onFocusIn={update}
+      onFocusOut={() => requestAnimationFrame(update)}
     >
       <div class="live-row live-head" role="row" aria-rowindex={1}>
         {columns.map(([name, label]) => (
@@ -120,53 +89,46 @@ export function ActivityList(props: ActivityListProps) {
         ))}
       </div>
       <div class="live-rows" role="presentation" style={{ height: `${rows.length * rowHeight}px` }}>
-        {rows.slice(first, end).map((row, index) => (
-          <ActivityRow
+        {shown.map((row, index) => (
+          <div
             key={row.serial}
-            row={row}
-            index={first + index}
-            isOpen={row.serial === openSerial}
-            isReachable={hasActive ? row.serial === activeSerial : index === 0}
-            onActivate={onActivate}
-            onOpen={onOpen}
-          />
+            class={`live-row${row.serial === openSerial ? " open" : ""}`}
+            role="row"
+            aria-rowindex={first + index + 2}
+            aria-selected={row.serial === openSerial}
+            tabIndex={(hasActive ? row.serial === activeSerial : index === 0) ? 0 : -1}
+            data-serial={row.serial}
+            style={{ transform: `translateY(${(first + index) * rowHeight}px)` }}
+            onClick={(event) => {
+              if ((event.target as Element).closest("a") !== null) return;
+              onActivate(row.serial);
+              onOpen(row);
+            }}
+          >
+            <RowCells entry={row.entry} />
+          </div>
         ))}
       </div>
     </div>
   );
 }
 
-interface ActivityRowProps extends Pick<ActivityListProps, "onActivate" | "onOpen"> {
-  readonly row: LiveRow;
-  readonly index: number;
-  readonly isOpen: boolean;
-  readonly isReachable: boolean;
+export function focusRow(serial: number): void {
+  document.querySelector<HTMLElement>(`[data-serial="${serial}"]`)?.focus({ preventScroll: true });
 }
 
-function ActivityRow({ row, index, isOpen, isReachable, onActivate, onOpen }: ActivityRowProps) {
-  const { entry, serial } = row;
+function RowCells({ entry }: Pick<LiveRow, "entry">) {
   const place = entry.kind === "request" ? null : placeOfCall(entry);
   const subject = subjectOf(entry);
+  const note = noteOf(entry);
+  const calls = entry.kind === "request" ? entry.calls.length : 0;
   return (
-    <div
-      class={`live-row${isOpen ? " open" : ""}`}
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={isOpen}
-      tabIndex={isReachable ? 0 : -1}
-      data-serial={serial}
-      style={{ transform: `translateY(${index * rowHeight}px)` }}
-      onClick={(event) => {
-        if ((event.target as Element).closest("a") !== null) return;
-        onActivate(serial);
-        onOpen(row);
-      }}
-    >
+    <>
       <span class="live-time code" role="gridcell">
         {timeText(entry.at)}
       </span>
-      <span role="gridcell" class={`live-kind kind-${entry.kind}`}>
-        {kindLabels[entry.kind].one}
+      <span role="gridcell" class={`live-kind kind-${groupOf(entry.kind)}`}>
+        {kindName(entry.kind)}
       </span>
       <span role="gridcell" class="live-method code">
         {entry.method}
@@ -179,13 +141,11 @@ function ActivityRow({ row, index, isOpen, isReachable, onActivate, onOpen }: Ac
             <bdi>{subject}</bdi>
           </Link>
         )}
-        {entry.note !== null && <bdi class="live-row-note">{entry.note}</bdi>}
+        {note !== null && <bdi class="live-row-note">{note}</bdi>}
       </span>
       <span role="gridcell" class="live-source">
         {entry.kind === "request" ? (
-          ["script", ...(entry.calls.length > 0 ? [counted(entry.calls.length, "call")] : [])].join(
-            ", ",
-          )
+          `script${calls === 0 ? "" : `, ${countedNoun(calls, "call")}`}`
         ) : (
           <bdi>{entry.source}</bdi>
         )}
@@ -194,8 +154,8 @@ function ActivityRow({ row, index, isOpen, isReachable, onActivate, onOpen }: Ac
         <span class={`badge ${outcomeTone(entry)}`}>{outcomeText(entry)}</span>
       </span>
       <span role="gridcell" class="live-duration">
-        {durationText(entry.milliseconds)}
+        {formatDuration(entry.milliseconds)}
       </span>
-    </div>
+    </>
   );
 }

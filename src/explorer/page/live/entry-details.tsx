@@ -1,18 +1,22 @@
-/** An entry with all that is known of it: a request with its calls on a time line, and its console. */
+/**
+ * An entry with all that is known of it. Of a request: why it failed, its calls on a time line, and what
+ * it wrote to its console.
+ */
 import type { ComponentChildren } from "preact";
-import { counted, formatBytes } from "../../../base/format.ts";
+import { formatBytes } from "../../../base/format.ts";
 import type { ActivityEntry, CallEntry, RequestEntry } from "../../api/activity.ts";
-import { Link } from "../parts/link.tsx";
-import { placeOfCall } from "./entry-place.ts";
+import { countedNoun, formatDuration, shownKey } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
+import { Link } from "../frame/navigation.tsx";
 import {
-  durationText,
-  kindLabels,
+  groupOf,
+  kindName,
   outcomeText,
   outcomeTone,
+  placeOfCall,
   subjectOf,
   timeText,
 } from "./entry-words.ts";
-import { timeLineOf, type TimeLineBar } from "./time-line.ts";
 
 export function EntryDetails({
   entry,
@@ -25,50 +29,68 @@ export function EntryDetails({
     <aside class="live-details panel" aria-label="Details of the entry">
       <header>
         <h2>
-          <span class={`live-kind kind-${entry.kind}`}>{kindLabels[entry.kind].one}</span>
+          <span class={`live-kind kind-${groupOf(entry.kind)}`}>{kindName(entry.kind)}</span>
           <span class="code">{entry.method}</span>
           <span class={`badge ${outcomeTone(entry)}`}>{outcomeText(entry)}</span>
         </h2>
-        <button type="button" class="button quiet" aria-label="Close the details" onClick={onClose}>
-          ✕
+        <button
+          type="button"
+          class="button quiet icon-button"
+          aria-label="Close the details"
+          onClick={onClose}
+        >
+          <Icon name="close" />
         </button>
       </header>
-      {entry.note !== null && (
-        <p class={entry.outcome === "error" ? "live-note bad" : "live-note"}>
-          <bdi>{entry.note}</bdi>
-        </p>
-      )}
+      <Note entry={entry} />
       {entry.kind === "request" ? <RequestParts request={entry} /> : <CallParts call={entry} />}
     </aside>
   );
 }
 
+/** The note of a request is the message of its exception, which is shown with its stack. */
+function Note({ entry }: { readonly entry: ActivityEntry }) {
+  const isRepeated = entry.kind === "request" && (entry.exceptions ?? []).length > 0;
+  if (entry.note === null || isRepeated) return null;
+  return (
+    <p class={entry.outcome === "error" ? "live-note bad" : "live-note"}>
+      <bdi>{entry.note}</bdi>
+    </p>
+  );
+}
+
 function RequestParts({ request }: { readonly request: RequestEntry }) {
-  const { calls, logs } = request;
-  const line = timeLineOf(request);
+  const { calls, logs, exceptions = [] } = request;
+  // A call that goes on after the response makes the time line longer than the request.
+  const ends = calls.map((call) => call.at + call.milliseconds - request.at);
+  const total = Math.max(request.milliseconds, ...ends);
   return (
     <>
+      {exceptions.map(({ name, message, stack }, index) => (
+        <section key={index} class="live-exception" aria-label="Exception">
+          <h3>
+            <bdi>{`${name}: ${message}`}</bdi>
+          </h3>
+          {stack !== "" && <pre tabIndex={0}>{stack}</pre>}
+        </section>
+      ))}
       <dl class="live-fields">
         <Field name="URL">
-          <bdi class="code">{request.url}</bdi>
+          <bdi class="code">{shownKey(request.url)}</bdi>
         </Field>
         <Field name="Began">{timeText(request.at)}</Field>
-        <Field name="Took">{durationText(request.milliseconds)}</Field>
+        <Field name="Took">{formatDuration(request.milliseconds)}</Field>
       </dl>
       <section>
-        <h3>{calls.length === 0 ? "No calls" : counted(calls.length, "call")}</h3>
+        <h3>{calls.length === 0 ? "No calls" : countedNoun(calls.length, "call")}</h3>
         {calls.length > 0 && (
-          <>
-            <p class="live-scale" aria-hidden="true">
-              <span>0 ms</span>
-              <span>{durationText(line.milliseconds)}</span>
-            </p>
-            <ol class="live-calls">
-              {line.bars.map((bar) => (
-                <CallBar key={bar.call.id} bar={bar} />
+          <ol class="live-calls">
+            {calls
+              .toSorted((one, other) => one.at - other.at)
+              .map((call) => (
+                <CallBar key={call.id} call={call} start={request.at} total={total} />
               ))}
-            </ol>
-          </>
+          </ol>
         )}
       </section>
       {logs.length > 0 && (
@@ -87,12 +109,27 @@ function RequestParts({ request }: { readonly request: RequestEntry }) {
   );
 }
 
-function CallBar({ bar }: { readonly bar: TimeLineBar }) {
-  const { call, offset, startPercent, widthPercent } = bar;
+interface CallBarProps {
+  readonly call: CallEntry;
+  /** When the request began. */
+  readonly start: number;
+  /** Milliseconds of the whole time line. */
+  readonly total: number;
+}
+
+function CallBar({ call, start, total }: CallBarProps) {
+  const group = groupOf(call.kind);
+  // Clocks of two processes may differ by a little, and a short call is visible, too.
+  const offset = Math.max(0, call.at - start);
+  const startPercent = Math.min(99, (100 * offset) / (total || 1));
+  const widthPercent = Math.max(
+    1,
+    Math.min(100 - startPercent, (100 * call.milliseconds) / (total || 1)),
+  );
   return (
     <li>
       <p class="live-call">
-        <span class={`live-kind kind-${call.kind}`}>{kindLabels[call.kind].one}</span>
+        <span class={`live-kind kind-${group}`}>{kindName(call.kind)}</span>
         <span class="code">{call.method}</span>
         <span class="live-call-subject code">
           <CallLink call={call} text={subjectOf(call)} />
@@ -100,56 +137,56 @@ function CallBar({ bar }: { readonly bar: TimeLineBar }) {
         {call.outcome !== "ok" && (
           <span class={`badge ${outcomeTone(call)}`}>{outcomeText(call)}</span>
         )}
-        <span class="live-duration">{durationText(call.milliseconds)}</span>
+        <span class="live-duration">{formatDuration(call.milliseconds)}</span>
       </p>
       <svg
-        class={`live-bar kind-${call.kind}${call.outcome === "error" ? " bad" : ""}`}
+        class={`live-bar kind-${group}${call.outcome === "error" ? " bad" : ""}`}
         role="img"
-        aria-label={`from ${durationText(offset)}, for ${durationText(call.milliseconds)}`}
+        aria-label={`from ${formatDuration(offset)}, for ${formatDuration(call.milliseconds)}`}
         width="100%"
         height="6"
       >
         <rect class="live-bar-track" width="100%" height="6" rx="3" />
-        <rect
-          x={`${Math.min(startPercent, 99)}%`}
-          width={`${Math.max(widthPercent, 1)}%`}
-          height="6"
-          rx="3"
-        />
+        <rect x={`${startPercent}%`} width={`${widthPercent}%`} height="6" rx="3" />
       </svg>
-      {call.note !== null && (
-        <p class={call.outcome === "error" ? "live-note bad" : "live-note"}>
-          <bdi>{call.note}</bdi>
-        </p>
-      )}
+      <Note entry={call} />
     </li>
   );
 }
 
-const placeNames = { bucket: "Bucket", query: "Zone", api: "Zone", other: "Service" } as const;
-const subjectNames = { bucket: "Key", query: "Name", api: "Path", other: "Subject" } as const;
+const placeNames: Readonly<Record<string, string>> = {
+  bucket: "Bucket",
+  query: "Zone",
+  api: "Zone",
+};
+const subjectNames: Readonly<Record<string, string>> = {
+  bucket: "Key",
+  query: "Name",
+  api: "Path",
+};
 
 function CallParts({ call }: { readonly call: CallEntry }) {
+  const { kind, place, subject } = call;
   return (
     <dl class="live-fields">
       <Field name="Made by">
         <bdi>{call.source}</bdi>
       </Field>
-      {call.place !== "" && (
-        <Field name={placeNames[call.kind]}>
+      {place !== "" && (
+        <Field name={placeNames[kind] ?? "Binding"}>
+          <bdi class="code">{place}</bdi>
+        </Field>
+      )}
+      {subject !== "" && (
+        <Field name={subjectNames[kind] ?? "Subject"}>
           <span class="code">
-            {call.kind === "api" ? <CallLink call={call} text={call.place} /> : call.place}
+            <CallLink call={call} text={shownKey(subject)} />
           </span>
         </Field>
       )}
-      <Field name={subjectNames[call.kind]}>
-        <span class="code">
-          {call.kind === "api" ? call.subject : <CallLink call={call} text={call.subject || "–"} />}
-        </span>
-      </Field>
       {call.bytes !== null && <Field name="Content">{formatBytes(call.bytes)}</Field>}
       <Field name="Began">{timeText(call.at)}</Field>
-      <Field name="Took">{durationText(call.milliseconds)}</Field>
+      <Field name="Took">{formatDuration(call.milliseconds)}</Field>
     </dl>
   );
 }

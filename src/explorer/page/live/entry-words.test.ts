@@ -1,24 +1,25 @@
 import { describe, expect, it } from "vitest";
+import { bucketPlace } from "../location.ts";
 import { callEntry, requestEntry } from "./entry-fixture.ts";
 import {
-  durationText,
+  kindName,
+  noteOf,
   outcomeText,
   outcomeTone,
   pathOf,
+  placeOfCall,
   subjectOf,
   timeText,
 } from "./entry-words.ts";
 
-describe("durationText()", () => {
+describe("kindName()", () => {
   it.each([
-    [0, "0 ms"],
-    [0.44, "0.4 ms"],
-    [9.96, "10 ms"],
-    [123.4, "123 ms"],
-    [999.7, "1.00 s"],
-    [12_345, "12.35 s"],
-  ])("writes %d as %s", (milliseconds, text) => {
-    expect(durationText(milliseconds)).toBe(text);
+    ["request", "Request"],
+    ["kv", "KV"],
+    ["durable object", "Durable object"],
+    ["analytics_engine", "Analytics engine"],
+  ])("of %s is %s", (kind, name) => {
+    expect(kindName(kind)).toBe(name);
   });
 });
 
@@ -44,6 +45,10 @@ describe("a row", () => {
     expect(subjectOf(callEntry())).toBe("photos/images/a.png");
     expect(subjectOf(callEntry({ subject: "" }))).toBe("photos");
     expect(subjectOf(callEntry({ kind: "query", place: "", subject: "a.test" }))).toBe("a.test");
+    expect(subjectOf(callEntry({ kind: "kv" as never, place: "SETTINGS", subject: "a" }))).toBe(
+      "SETTINGS a",
+    );
+    expect(subjectOf(callEntry({ subject: "a\u202eb" }))).toBe("photos/a\\u202eb");
     expect(subjectOf(requestEntry())).toBe("/albums?page=2");
   });
 
@@ -53,6 +58,51 @@ describe("a row", () => {
     expect(outcomeTone(requestEntry({ status: 500 }))).toBe("bad");
     expect(outcomeText(requestEntry({ status: null, outcome: "error" }))).toBe("error");
     expect(outcomeTone(callEntry({ outcome: "none" }))).toBe("warning");
+    expect(outcomeText(callEntry({ outcome: "none" }))).toBe("not found");
     expect(outcomeTone(callEntry())).toBe("good");
+  });
+
+  it("says why the request failed", () => {
+    const exceptions = [{ name: "RangeError", message: "too far", stack: "at a.ts:1:2" }];
+    expect(noteOf(requestEntry({ exceptions }))).toBe("RangeError: too far");
+    expect(noteOf(requestEntry({ note: "cancelled" }))).toBe("cancelled");
+    expect(noteOf(callEntry())).toBeNull();
+  });
+});
+
+const zoneId = "0123456789abcdef".repeat(2);
+
+describe("placeOfCall()", () => {
+  it("leads from a bucket call to the object, in its folder", () => {
+    expect(placeOfCall(callEntry({ subject: "a/b/c.png" }))).toEqual({
+      ...bucketPlace("photos", "a/b/"),
+      key: "a/b/c.png",
+    });
+  });
+
+  it.each([
+    [{ method: "list", subject: "a/" }, bucketPlace("photos", "a/")],
+    [{ subject: "" }, bucketPlace("photos")],
+    [
+      { method: "listMultipartUploads", subject: "" },
+      { view: "uploads", bucket: "photos" },
+    ],
+    [
+      { kind: "query", method: "MX", place: "", subject: "example.org" },
+      { view: "lookup", name: "example.org", type: "MX" },
+    ],
+    [
+      { kind: "api", subject: `/client/v4/zones/${zoneId}/dns_records?per_page=5` },
+      { view: "records", zone: zoneId, search: "", record: null },
+    ],
+    [
+      { kind: "api", subject: `/client/v4/zones/${zoneId}` },
+      { view: "records", zone: zoneId, search: "", record: null },
+    ],
+    [{ kind: "api", subject: "/client/v4/zones?name=example.org" }, { view: "zones" }],
+    [{ kind: "api", place: "127.0.0.1:8788", subject: "/client/v4/user" }, null],
+    [{ kind: "other" }, null],
+  ] as const)("leads from %j to %j", (fields, place) => {
+    expect(placeOfCall(callEntry(fields))).toEqual(place);
   });
 });

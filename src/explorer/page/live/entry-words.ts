@@ -1,37 +1,53 @@
-/** How entries are written: times, durations, paths. */
-import type { ActivityEntry } from "../../api/activity.ts";
-import { isError, type EntryKind } from "./activity-filter.ts";
+/** How entries are written, and where they lead. */
+import type { ActivityEntry, CallEntry } from "../../api/activity.ts";
+import { shownKey } from "../frame/format.ts";
+import { bucketPlace, type Place } from "../location.ts";
 
-export const kindLabels: Readonly<Record<EntryKind, KindLabel>> = {
-  request: { one: "Request", short: "Requests", many: "Requests" },
-  bucket: { one: "Bucket", short: "Buckets", many: "Bucket calls" },
-  query: { one: "Query", short: "Queries", many: "DNS queries" },
-  api: { one: "API", short: "API", many: "API calls" },
-  other: { one: "Other", short: "Other", many: "Other calls" },
+/** Rates and filters have few kinds: all bindings without a view of their own are one. */
+export const groups = ["request", "bucket", "query", "api", "other"] as const;
+export type Group = (typeof groups)[number];
+
+export const groupLabels: Readonly<Record<Group, string>> = {
+  request: "Requests",
+  bucket: "Buckets",
+  query: "DNS queries",
+  api: "DNS API",
+  other: "Other bindings",
 };
 
-interface KindLabel {
-  readonly one: string;
-  /** On a chip or a chart */
-  readonly short: string;
-  readonly many: string;
+export function groupOf(kind: string): Group {
+  return groups.find((group) => group === kind) ?? "other";
 }
 
-/** `0.4 ms`, `12 ms`, `1.25 s` */
-export function durationText(milliseconds: number): string {
-  if (milliseconds >= 999.5) return `${(milliseconds / 1000).toFixed(2)} s`;
-  return `${milliseconds < 9.95 ? Number(milliseconds.toFixed(1)) : Math.round(milliseconds)} ms`;
+const kindNames: Readonly<Record<string, string>> = {
+  query: "DNS query",
+  api: "DNS API",
+  kv: "KV",
+  d1: "D1",
+  r2: "R2",
+  ai: "AI",
+};
+
+/** `Request`, `KV`, `Durable object`: the server's word for the kind, unless the word is an abbreviation. */
+export function kindName(kind: string): string {
+  const words = kind.replaceAll(/[_-]/g, " ");
+  return kindNames[kind] ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+export function isOfExplorer(entry: ActivityEntry): boolean {
+  return entry.kind !== "request" && entry.source === "explorer";
+}
+
+/** A response that says that the server failed is an error, even if the script threw none. */
+export function isError(entry: ActivityEntry): boolean {
+  return entry.outcome === "error" || (entry.kind === "request" && (entry.status ?? 0) >= 500);
+}
+
+const times = new Intl.DateTimeFormat("sv-SE", { timeStyle: "medium" });
 
 /** The time of day with milliseconds, in the zone of the browser. */
 export function timeText(at: number): string {
-  const date = new Date(at);
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits);
-  return `${time.join(":")}.${String(date.getMilliseconds()).padStart(3, "0")}`;
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, "0");
+  return `${times.format(at)}.${String(Math.floor(at) % 1000).padStart(3, "0")}`;
 }
 
 /** The path and the query of a URL, as the script received them; other text as it is. */
@@ -41,15 +57,17 @@ export function pathOf(url: string): string {
 
 /** What a row is about: the path, or the place and the subject. */
 export function subjectOf(entry: ActivityEntry): string {
-  if (entry.kind === "request") return pathOf(entry.url);
-  if (entry.kind !== "bucket" || entry.place === "") return entry.subject || entry.place;
-  return entry.subject === "" ? entry.place : `${entry.place}/${entry.subject}`;
+  if (entry.kind === "request") return shownKey(pathOf(entry.url));
+  const { kind, place, subject } = entry;
+  if (kind === "query" || kind === "api" || place === "") return shownKey(subject || place);
+  if (subject === "") return shownKey(place);
+  return shownKey(`${place}${kind === "bucket" ? "/" : " "}${subject}`);
 }
 
-/** The status of a response, or the outcome in a word. */
+/** The status of a response, or the outcome in words. */
 export function outcomeText(entry: ActivityEntry): string {
   if (entry.kind === "request" && entry.status !== null) return String(entry.status);
-  return { ok: "ok", none: "none", error: "error" }[entry.outcome];
+  return { ok: "ok", none: "not found", error: "error" }[entry.outcome];
 }
 
 /** The tone of a badge. */
@@ -57,4 +75,33 @@ export function outcomeTone(entry: ActivityEntry): "good" | "warning" | "bad" {
   if (isError(entry)) return "bad";
   if (entry.kind === "request" && entry.status !== null && entry.status >= 400) return "warning";
   return entry.outcome === "none" ? "warning" : "good";
+}
+
+/** Why an entry failed, or another remark: one line. */
+export function noteOf(entry: ActivityEntry): string | null {
+  const [exception] = entry.kind === "request" ? (entry.exceptions ?? []) : [];
+  return exception === undefined ? entry.note : `${exception.name}: ${exception.message}`;
+}
+
+/** Where a call leads: to its object, to the same query, to the records of its zone, or nowhere. */
+export function placeOfCall({ kind, method, place, subject }: CallEntry): Place | null {
+  if (kind === "bucket") return place === "" ? null : placeInBucket(place, method, subject);
+  if (kind === "api") return placeInApi(subject);
+  const isQuery = kind === "query" && subject !== "";
+  return isQuery ? { view: "lookup", name: subject, type: method } : null;
+}
+
+/** The path has the id of the zone, which the view of the records takes for its name. */
+function placeInApi(path: string): Place | null {
+  const [, zones, id] = /^\/client\/v4(\/zones)(?:\/([0-9a-f]{32}))?(?=[/?]|$)/.exec(path) ?? [];
+  if (id !== undefined) return { view: "records", zone: id, search: "", record: null };
+  return zones === undefined ? null : { view: "zones" };
+}
+
+function placeInBucket(bucket: string, method: string, subject: string): Place {
+  if (method === "listMultipartUploads") return { view: "uploads", bucket };
+  if (method === "list") return bucketPlace(bucket, subject);
+  if (subject === "") return bucketPlace(bucket);
+  const folder = subject.slice(0, subject.lastIndexOf("/") + 1);
+  return { view: "objects", bucket, prefix: folder, after: "", sort: "key", key: subject };
 }
