@@ -11,7 +11,7 @@ import {
   unreachable,
 } from "../api-client.ts";
 import type { Place } from "../location.ts";
-import { Link } from "../parts/link.tsx";
+import { Link } from "../frame/navigation.tsx";
 import { parentFolder } from "./folder-path.ts";
 import { contentTypeOf } from "./upload-files.ts";
 import {

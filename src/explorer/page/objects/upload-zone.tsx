@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/format.ts";
-import { useShortcuts } from "../parts/shortcuts.tsx";
-import { useNotices } from "../state/notices.ts";
+import { useShortcuts } from "../frame/shortcuts.tsx";
+import { useNotices } from "../frame/notices.tsx";
 import {
   chosenFiles,
   droppedEntries,

@@ -5,12 +5,11 @@ import { counted, formatBytes } from "../../../base/format.ts";
 import type { ListedUpload, UploadDetails, UploadPage } from "../../api/buckets.ts";
 import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { bucketPlace } from "../location.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { Link } from "../parts/link.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
-import { Empty, Loading, Problem } from "../parts/states.tsx";
-import { useNotices } from "../state/notices.ts";
-import { useFetched } from "../state/use-fetched.ts";
+import { Dialog } from "../frame/dialog.tsx";
+import { Link } from "../frame/navigation.tsx";
+import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
+import { useNotices } from "../frame/notices.tsx";
+import { useFetched } from "../frame/events.ts";
 import "../styles/uploads.css";
 
 /** The time left is shown in another colour during the last day. */
@@ -121,7 +120,7 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
                         </button>
                       </td>
                       <td class="narrow-hidden">
-                        <LocalTime at={created} />
+                        <Time at={created} />
                       </td>
                       <td>
                         <TimeLeft expires={expires} now={data.now} readAt={data.readAt} />

@@ -1,11 +1,9 @@
 /**
- * Reads the content of an object for the page, a part at a time: stored bytes by range requests. A
- * part of content with an encoding such as gzip is decoded from the beginning, by the browser if the
- * response has the header, by the page otherwise.
+ * Reads the beginning of an object's content for the page. Content with an encoding such as gzip is
+ * decoded by the browser, as far as the browser knows the encoding; a range has the stored bytes.
  */
 import type { ObjectDetails } from "../../api/buckets.ts";
-import { ApiCallError, apiUrl, bucketPath, readFailure } from "../api-client.ts";
-import { decodeContent, joinBytes } from "./content-decoding.ts";
+import { ApiCallError, apiUrl, bucketPath, readFailure, unreachable } from "../api-client.ts";
 
 export interface ContentSource {
   readonly url: string;
@@ -16,13 +14,27 @@ export interface ContentSource {
   readonly encoding: string | null;
 }
 
-export interface ContentPart {
+export class ContentPart {
   readonly bytes: Uint8Array;
   /** Whether the content ends with these bytes. */
   readonly isWhole: boolean;
   /** Whether an encoding was undone: the bytes are not the bytes that are stored. */
   readonly isDecoded: boolean;
+
+  constructor(bytes: Uint8Array, isWhole: boolean, isDecoded: boolean) {
+    this.bytes = bytes;
+    this.isWhole = isWhole;
+    this.isDecoded = isDecoded;
+  }
+
+  /** Parts of the same content are equal if they are as long (`useFetched()` compares by JSON). */
+  toJSON(): unknown {
+    return [this.bytes.length, this.isWhole, this.isDecoded];
+  }
 }
+
+/** The status of a call for content that has changed since its details were loaded. */
+export const changedStatus = 412;
 
 export function contentSource(bucket: string, details: ObjectDetails): ContentSource {
   const { key, size, etag, httpMetadata } = details;
@@ -36,76 +48,46 @@ export function contentSource(bucket: string, details: ObjectDetails): ContentSo
 }
 
 /**
- * The content up to a length, decoded if that is possible.
+ * The first bytes, decoded if that is possible.
  *
- * @param before the part that is there already, for content without an encoding
  * @throws ApiCallError
  */
 export async function readContent(
   source: ContentSource,
-  { length, before }: { readonly length: number; readonly before: ContentPart | null },
-  signal: AbortSignal,
-): Promise<ContentPart> {
-  if (source.encoding !== null) return readEncoded(source, source.encoding, length, signal);
-  const start = before?.bytes.length ?? 0;
-  const bytes = await readRange(source, { start, length: length - start }, signal);
-  return {
-    bytes: before === null ? bytes : joinBytes([before.bytes, bytes]),
-    isWhole: start + bytes.length >= source.size,
-    isDecoded: false,
-  };
-}
-
-async function readEncoded(
-  source: ContentSource,
-  encoding: string,
   length: number,
   signal: AbortSignal,
 ): Promise<ContentPart> {
-  const response = await open(source, {}, signal);
-  if (response.headers.has("content-encoding")) {
+  if (source.encoding !== null) {
     try {
-      return { ...(await readUpTo(response, length, signal)), isDecoded: true };
+      const response = await open(source, {}, signal);
+      const { bytes, isWhole } = await readUpTo(response, length);
+      return new ContentPart(bytes, isWhole, response.headers.has("content-encoding"));
     } catch {
-      // The content may have another encoding than its metadata say. A range is not decoded.
+      // The content may have another encoding than its metadata say.
       signal.throwIfAborted();
     }
-  } else await response.body?.cancel();
-  const stored = await readRange(source, { start: 0, length }, signal);
-  const isWhole = stored.length >= source.size;
-  const decoded = await decodeContent(stored, encoding);
-  return decoded === null
-    ? { bytes: stored, isWhole, isDecoded: false }
-    : { bytes: decoded.bytes, isWhole: isWhole && decoded.isWhole, isDecoded: true };
+  }
+  return readStored(source, length, signal);
 }
 
 /**
- * Bytes as they are stored: fewer at the end of the content.
+ * The first bytes as they are stored.
  *
  * @throws ApiCallError
  */
-export async function readRange(
+export async function readStored(
   source: ContentSource,
-  { start, length }: { readonly start: number; readonly length: number },
+  length: number,
   signal: AbortSignal,
-): Promise<Uint8Array> {
-  const expected = Math.min(length, source.size - start);
-  if (expected <= 0) return new Uint8Array();
-  const response = await open(source, { range: `bytes=${start}-${start + expected - 1}` }, signal);
-  if (response.headers.has("content-encoding")) {
-    await response.body?.cancel();
-    throw new ApiCallError(
-      response.status,
-      "The browser decodes this content, so the bytes that are stored cannot be shown. " +
-        "Download the object to see them.",
-    );
+): Promise<ContentPart> {
+  const response = await open(source, { range: `bytes=0-${length - 1}` }, signal);
+  try {
+    const { bytes } = await readUpTo(response, length);
+    return new ContentPart(bytes, bytes.length >= source.size, false);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw unreachable(error);
   }
-  // A response with another status has the content from its beginning.
-  const skipped = response.status === 206 ? 0 : start;
-  const { bytes } = await readUpTo(response, skipped + expected, signal);
-  const wanted = bytes.subarray(skipped);
-  if (wanted.length < expected) throw brokenOff();
-  return wanted;
 }
 
 async function open(
@@ -115,50 +97,34 @@ async function open(
 ): Promise<Response> {
   const response = await fetch(source.url, { headers, signal }).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw brokenOff(error);
+    throw unreachable(error);
   });
   if (!response.ok) throw readFailure(response.status, await response.text().catch(() => ""));
   const etag = response.headers.get("etag")?.replaceAll(/^W\/|"/g, "");
-  if (etag !== undefined && etag !== source.etag) {
-    await response.body?.cancel();
-    throw new ApiCallError(
-      412,
-      "The object has changed since its details were loaded. Load the details again.",
-    );
-  }
-  return response;
+  if (etag === undefined || etag === source.etag) return response;
+  await response.body?.cancel();
+  throw new ApiCallError(
+    changedStatus,
+    "The object has changed since its details were loaded. Load the details again.",
+  );
 }
 
 async function readUpTo(
   response: Response,
   length: number,
-  signal: AbortSignal,
-): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
+): Promise<Pick<ContentPart, "bytes" | "isWhole">> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   const reader = response.body?.getReader();
-  const chunks: Uint8Array[] = [];
-  let count = 0;
-  try {
-    for (;;) {
-      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-      if (done) return { bytes: joinBytes(chunks), isWhole: true };
-      chunks.push(value);
-      count += value.length;
-      if (count < length) continue;
-      await reader?.cancel();
-      return { bytes: joinBytes(chunks).subarray(0, length), isWhole: false };
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw brokenOff(error);
+  for (let count = 0; count <= length;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) return { bytes: await joined(chunks), isWhole: true };
+    chunks.push(value);
+    count += value.length;
   }
+  await reader?.cancel();
+  return { bytes: (await joined(chunks)).subarray(0, length), isWhole: false };
 }
 
-function brokenOff(cause?: unknown): ApiCallError {
-  const error = new ApiCallError(
-    0,
-    "The content could not be read: the connection to the explorer broke off. " +
-      "If the command that served this page has ended, start ledge dev or ledge explore again.",
-  );
-  error.cause = cause;
-  return error;
+function joined(chunks: readonly Uint8Array<ArrayBuffer>[]): Promise<Uint8Array> {
+  return new Blob([...chunks]).bytes();
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { highlightText } from "./highlighter.ts";
-import type { Language } from "./text-language.ts";
+import type { Language } from "./content-kind.ts";
 
 const names: readonly Language[] = [
   "bash",

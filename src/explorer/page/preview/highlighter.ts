@@ -15,28 +15,22 @@ import ts from "@speed-highlight/core/languages/ts.js";
 import xml from "@speed-highlight/core/languages/xml.js";
 import yaml from "@speed-highlight/core/languages/yaml.js";
 import { tokenizeWith, type ShjLanguageData, type ShjToken } from "@speed-highlight/core/tokenize";
-import type { Language } from "./text-language.ts";
-import { TokenRuns, type TokenRun, type Tone } from "./token-runs.ts";
+import type { Language } from "./content-kind.ts";
 
+type Tone = "comment" | "keyword" | "string" | "number" | "title" | "attribute" | "meta";
+
+/** Text of one tone. The text of all runs together is the source. */
+export interface TokenRun {
+  readonly text: string;
+  readonly tone: Tone | null;
+}
+
+const grammars = { bash, css, go, html, ini, js, json, md, py, rs, sql, toml, ts, xml, yaml };
 /** By the names that the grammars use for each other. */
-const languages = {
-  bash,
-  css,
-  go,
-  html,
-  ini,
-  js,
-  json,
-  md,
-  py,
-  rs,
-  sql,
-  toml,
-  ts,
-  xml,
-  yaml,
+const languages = grammars as Readonly<Record<string, unknown>> as Readonly<
   // The types of the grammars are made without `exactOptionalPropertyTypes`.
-} as Readonly<Record<string, unknown>> as Readonly<Record<Language, ShjLanguageData>>;
+  Record<Language, ShjLanguageData>
+>;
 
 const tones: Readonly<Record<ShjToken, Tone | null>> = {
   bool: "number",
@@ -57,12 +51,14 @@ const tones: Readonly<Record<ShjToken, Tone | null>> = {
 };
 
 export function highlightText(text: string, language: Language): readonly TokenRun[] {
-  const runs = new TokenRuns();
-  tokenizeWith(
-    text,
-    languages[language],
-    (part, type) => runs.add(part, type === undefined ? null : tones[type]),
-    { languages },
-  );
-  return runs.list;
+  const runs: { text: string; readonly tone: Tone | null }[] = [];
+  const add = (part: string, type: ShjToken | undefined): void => {
+    const tone = type === undefined ? null : tones[type];
+    const last = runs.at(-1);
+    if (part === "") return;
+    if (last?.tone === tone) last.text += part;
+    else runs.push({ text: part, tone });
+  };
+  tokenizeWith(text, languages[language], add, { languages });
+  return runs;
 }

@@ -6,7 +6,7 @@ import { clear, extend, toggle, toggleAll } from "../objects/row-selection.ts";
 import { deletionFinder } from "../objects/task-state.ts";
 import { CopyDialog } from "../parts/copy-dialog.tsx";
 import { FolderBreadcrumbs } from "../parts/folder-breadcrumbs.tsx";
-import { ObjectDetailsPanel } from "../parts/object-details.tsx";
+import { ObjectDetailsPanel } from "../preview/object-details.tsx";
 import { ObjectGrid } from "../parts/object-grid.tsx";
 import { useObjectKeys } from "../parts/object-keys.ts";
 import { ObjectToolbar, type SelectionActions } from "../parts/object-toolbar.tsx";

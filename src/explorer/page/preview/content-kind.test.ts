@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { previewKind, textLanguage } from "./preview-kind.ts";
+import { contentKind } from "./content-kind.ts";
 
 const encoder = new TextEncoder();
 const latin1 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "latin1"));
 const kindOf = (key: string, contentType: string | null, head: string | Uint8Array = "text") =>
-  previewKind({ key, contentType, head: typeof head === "string" ? encoder.encode(head) : head });
+  contentKind({ key, contentType, head: typeof head === "string" ? encoder.encode(head) : head });
 
-describe("previewKind()", () => {
+describe("contentKind()", () => {
   it("goes by the content type", () => {
     const cases: [string, string][] = [
       ["image/png", "image"],
@@ -16,14 +16,17 @@ describe("previewKind()", () => {
       ["audio/mpeg", "audio"],
       ["video/mp4", "video"],
       ["application/pdf", "pdf"],
-      ["application/json; charset=utf-8", "json"],
-      ["application/ld+json", "json"],
+      ["application/json; charset=utf-8", "text"],
+      ["application/ld+json", "text"],
       ["application/x-ndjson", "text"],
+      ["application/vnd.openxmlformats-officedocument.x", "hex"],
       ["text/plain", "text"],
       ["text/x-unknown", "text"],
     ];
     for (const [contentType, kind] of cases) {
-      expect(kindOf("k", contentType)).toMatchObject({ kind });
+      expect(
+        kindOf("k", contentType, kind === "hex" ? latin1("PK\x03\x04") : "text"),
+      ).toMatchObject({ kind });
     }
   });
 
@@ -74,8 +77,8 @@ describe("previewKind()", () => {
   });
 
   it("goes by the extension for texts", () => {
-    expect(kindOf("a/b.JSON", null)).toMatchObject({ kind: "json" });
-    expect(kindOf("a/b.json", "text/plain")).toMatchObject({ kind: "json" });
+    expect(kindOf("a/b.JSON", null)).toMatchObject({ kind: "text", language: "json" });
+    expect(kindOf("a/b.json", "text/plain")).toMatchObject({ kind: "text", language: "json" });
     expect(kindOf("a/b.rs", null)).toMatchObject({ kind: "text", language: "rs" });
     expect(kindOf("a.d/b", null)).toMatchObject({ kind: "text", language: null });
     expect(kindOf("a.constructor", null)).toMatchObject({ kind: "text", language: null });
@@ -103,18 +106,20 @@ describe("previewKind()", () => {
         fc.option(fc.string()),
         fc.uint8Array({ maxLength: 32 }),
         (key, contentType, head) => {
-          expect(previewKind({ key, contentType, head }).kind).toMatch(/^[a-z]+$/);
+          expect(contentKind({ key, contentType, head }).kind).toMatch(/^[a-z]+$/);
         },
       ),
     );
   });
 });
 
-describe("textLanguage()", () => {
-  it("is the language of the source, for content that is previewed otherwise too", () => {
-    expect(textLanguage({ key: "a", contentType: "image/svg+xml" })).toBe("xml");
-    expect(textLanguage({ key: "a", contentType: "application/json" })).toBe("json");
-    expect(textLanguage({ key: "a.py", contentType: null })).toBe("py");
-    expect(textLanguage({ key: "a", contentType: "image/png" })).toBeNull();
+const languageOf = (key: string, type: string | null) => kindOf(key, type).language;
+
+describe("the language of content", () => {
+  it("is that of the source, for content that is previewed otherwise too", () => {
+    expect(languageOf("a", "image/svg+xml")).toBe("xml");
+    expect(languageOf("a", "application/json")).toBe("json");
+    expect(languageOf("a.py", null)).toBe("py");
+    expect(languageOf("a", "image/png")).toBeNull();
   });
 });

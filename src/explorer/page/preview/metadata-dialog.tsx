@@ -1,0 +1,188 @@
+/**
+ * The form that changes the metadata of an object and keeps its content. The server refuses the change
+ * of an object that has changed since the form was opened, and says what the store does not accept.
+ */
+import { useId, useRef, useState } from "preact/hooks";
+import type { ObjectDetails, StorageClass } from "../../api/buckets.ts";
+import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
+import { Dialog } from "../frame/dialog.tsx";
+import {
+  changeOf,
+  draftOf,
+  httpFields,
+  textFields,
+  type CustomPair,
+  type MetadataDraft,
+} from "./metadata-draft.ts";
+
+interface MetadataDialogProps {
+  readonly bucket: string;
+  readonly details: ObjectDetails;
+  readonly onClose: () => void;
+  readonly onSaved: (details: ObjectDetails) => void;
+}
+
+export function MetadataDialog({ bucket, details, onClose, onSaved }: MetadataDialogProps) {
+  // The object that the form began with: newer details do not change what the person sees and saves.
+  const base = useRef(details).current;
+  const [draft, setDraft] = useState(() => draftOf(base));
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const id = useId();
+  const edit = (parts: Partial<MetadataDraft>): void => setDraft({ ...draft, ...parts });
+  const save = (): void => {
+    const json = changeOf(draft, base);
+    if (typeof json === "string") {
+      setProblem(json);
+      return;
+    }
+    setBusy(true);
+    const query = { key: base.key };
+    callApi<ObjectDetails>(bucketPath(bucket, "/object"), { method: "PATCH", query, json }).then(
+      onSaved,
+      (error: ApiCallError) => {
+        setProblem(error.message);
+        setBusy(false);
+      },
+    );
+  };
+  return (
+    <Dialog title="Edit the metadata" onClose={onClose}>
+      <form
+        class="metadata-form"
+        aria-label="Metadata"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        {textFields.map((field) => (
+          <div key={field} class="field">
+            <label for={`${id}-${field}`}>{httpFields[field].label}</label>
+            <input
+              id={`${id}-${field}`}
+              class="input"
+              list={`${id}-${field}-list`}
+              autocomplete="off"
+              spellcheck={false}
+              value={draft.texts[field] ?? ""}
+              onInput={(event) =>
+                edit({ texts: { ...draft.texts, [field]: event.currentTarget.value } })
+              }
+            />
+            <datalist id={`${id}-${field}-list`}>
+              {httpFields[field].suggestions.map((suggestion) => (
+                <option key={suggestion} value={suggestion} />
+              ))}
+            </datalist>
+          </div>
+        ))}
+        <div class="field">
+          <label for={`${id}-expiry`}>Expires (UTC)</label>
+          <input
+            id={`${id}-expiry`}
+            class="input"
+            type="datetime-local"
+            step={1}
+            value={draft.cacheExpiry}
+            onInput={(event) => edit({ cacheExpiry: event.currentTarget.value })}
+          />
+        </div>
+        <div class="field">
+          <label for={`${id}-class`}>Storage class</label>
+          <select
+            id={`${id}-class`}
+            class="input"
+            value={draft.storageClass}
+            onChange={(event) => edit({ storageClass: event.currentTarget.value as StorageClass })}
+          >
+            <option value="Standard">Standard</option>
+            <option value="InfrequentAccess">Infrequent access</option>
+          </select>
+        </div>
+        <CustomPairs pairs={draft.custom} onEdit={(custom) => edit({ custom })} />
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={isBusy}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface CustomPairsProps {
+  readonly pairs: readonly CustomPair[];
+  readonly onEdit: (pairs: readonly CustomPair[]) => void;
+}
+
+function CustomPairs({ pairs, onEdit }: CustomPairsProps) {
+  const addButton = useRef<HTMLButtonElement>(null);
+  const added = useRef(-1);
+  const edit = (id: number, parts: Partial<CustomPair>): void =>
+    onEdit(pairs.map((pair) => (pair.id === id ? { ...pair, ...parts } : pair)));
+  return (
+    <fieldset class="custom-pairs">
+      <legend>Custom metadata</legend>
+      {pairs.map(({ id, name, value }, index) => (
+        <div key={id} class="custom-pair">
+          <input
+            class="input code"
+            dir="auto"
+            ref={(input) => {
+              if (input === null || added.current !== id) return;
+              added.current = -1;
+              input.focus();
+            }}
+            aria-label={`Name of pair ${index + 1}`}
+            placeholder="Name"
+            autocomplete="off"
+            spellcheck={false}
+            value={name}
+            onInput={(event) => edit(id, { name: event.currentTarget.value })}
+          />
+          {/* A field of one line would lose line breaks. */}
+          <textarea
+            class="input code"
+            dir="auto"
+            rows={value.split("\n").length}
+            aria-label={`Value of pair ${index + 1}`}
+            placeholder="Value"
+            spellcheck={false}
+            value={value}
+            onInput={(event) => edit(id, { value: event.currentTarget.value })}
+          />
+          <button
+            type="button"
+            class="button quiet"
+            aria-label={name === "" ? `Remove pair ${index + 1}` : `Remove ${name}`}
+            title="Remove"
+            onClick={() => {
+              onEdit(pairs.filter((pair) => pair.id !== id));
+              addButton.current?.focus();
+            }}
+          >
+            ✕
+          </button>
+        </div>
+      ))}
+      <button
+        ref={addButton}
+        type="button"
+        class="button"
+        onClick={() => {
+          added.current = Math.max(-1, ...pairs.map(({ id }) => id)) + 1;
+          onEdit([...pairs, { id: added.current, name: "", value: "" }]);
+        }}
+      >
+        Add a pair
+      </button>
+    </fieldset>
+  );
+}

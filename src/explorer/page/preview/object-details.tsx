@@ -1,0 +1,305 @@
+/** The details of one object, beside the list or over it: content, properties and what can be done. */
+import { Fragment, type ComponentChildren } from "preact";
+import { useId, useRef, useState } from "preact/hooks";
+import { formatBytes } from "../../../base/format.ts";
+import type { Link as ObjectLink, LinkRequest, ObjectDetails } from "../../api/buckets.ts";
+import { apiUrl, bucketPath, callApi, type ApiCallError } from "../api-client.ts";
+import { useShortcuts } from "../frame/shortcuts.tsx";
+import { Loading, Problem, Time } from "../frame/parts.tsx";
+import { useNotices } from "../frame/notices.tsx";
+import { useFetched } from "../frame/events.ts";
+import { ContentView } from "./content-view.tsx";
+import { MetadataDialog } from "./metadata-dialog.tsx";
+import { httpFields, textFields } from "./metadata-draft.ts";
+import "../styles/details.css";
+
+/** A longer key may have more lines than are shown at once: the keyboard has to reach it. */
+const scrolledKeyLength = 100;
+
+interface ObjectDetailsPanelProps {
+  readonly bucket: string;
+  readonly objectKey: string;
+  readonly onClose: () => void;
+  /** The object has other metadata. */
+  readonly onChanged: () => void;
+  /** Deletes the object; resolves with whether the server has accepted the deletion. */
+  readonly onDelete: () => Promise<boolean>;
+}
+
+export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
+  const { bucket, objectKey, onClose, onChanged, onDelete } = props;
+  const notices = useNotices();
+  const { data, problem, reload } = useFetched<ObjectDetails>(
+    (signal) => callApi(bucketPath(bucket, "/object"), { query: { key: objectKey }, signal }),
+    `${bucket}/${objectKey}`,
+  );
+  const [isEditing, setEditing] = useState(false);
+  useShortcuts({ Escape: { label: "Close the details", act: onClose } });
+  return (
+    <div class="details panel">
+      <header class="details-header">
+        <h2 class="details-key" {...(objectKey.length > scrolledKeyLength && { tabIndex: 0 })}>
+          <bdi class="code">{objectKey}</bdi>
+        </h2>
+        <button
+          type="button"
+          class="button quiet"
+          aria-label="Close the details"
+          title="Close (Escape)"
+          onClick={onClose}
+        >
+          ✕
+        </button>
+      </header>
+      {problem !== undefined && <Problem problem={problem} onRetry={reload} />}
+      {data === undefined && problem === undefined && <Loading what="the details of the object" />}
+      {data !== undefined && problem?.status !== 404 && (
+        <div class="details-body">
+          <Actions
+            bucket={bucket}
+            details={data}
+            onEdit={() => setEditing(true)}
+            onDelete={async () => {
+              if (await onDelete()) onClose();
+            }}
+          />
+          <section class="details-section" aria-label="Content">
+            <ContentView
+              key={`${data.etag} ${data.contentType} ${data.httpMetadata.contentEncoding}`}
+              bucket={bucket}
+              details={data}
+              onReload={reload}
+            />
+          </section>
+          <Properties details={data} />
+        </div>
+      )}
+      {isEditing && data !== undefined && (
+        <MetadataDialog
+          bucket={bucket}
+          details={data}
+          onClose={() => setEditing(false)}
+          onSaved={() => {
+            setEditing(false);
+            notices.show("The metadata is saved.");
+            reload();
+            onChanged();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The content type comes first; hashes and the version are folded. */
+function Properties({ details }: { readonly details: ObjectDetails }) {
+  const { size, uploaded, etag, version, storageClass, checksums, httpMetadata } = details;
+  const bytes = `${size.toLocaleString("en")} ${size === 1 ? "byte" : "bytes"}`;
+  const [, ...otherFields] = textFields;
+  return (
+    <section class="details-section" aria-labelledby="details-properties">
+      <h3 id="details-properties">Properties</h3>
+      <dl class="details-properties">
+        <Property name="Content type">
+          {httpMetadata.contentType === undefined ? (
+            <span class="soft">not set</span>
+          ) : (
+            <span class="code">{httpMetadata.contentType}</span>
+          )}
+        </Property>
+        <Property name="Size">{size < 1024 ? bytes : `${formatBytes(size)} (${bytes})`}</Property>
+        <Property name="Modified">
+          <Time at={uploaded} />
+        </Property>
+        <Property name="Storage class">
+          {storageClass === "Standard" ? "Standard" : "Infrequent access"}
+        </Property>
+        {otherFields
+          .filter((field) => httpMetadata[field] !== undefined)
+          .map((field) => (
+            <Property key={field} name={httpFields[field].label}>
+              <span class="code">{httpMetadata[field]}</span>
+            </Property>
+          ))}
+        {httpMetadata.cacheExpiry !== undefined && (
+          <Property name="Expires">
+            <Time at={httpMetadata.cacheExpiry} />
+          </Property>
+        )}
+        {Object.entries(details.customMetadata).map(([name, value]) => (
+          <Property key={name} name={<bdi class="code">{name}</bdi>}>
+            <bdi class="code details-value">{value}</bdi>
+          </Property>
+        ))}
+      </dl>
+      <details>
+        <summary>Hashes and version</summary>
+        <dl class="details-properties">
+          {Object.entries({ ETag: etag, Version: version, ...checksums }).map(([name, value]) => (
+            <Property key={name} name={name in checksums ? name.toUpperCase() : name}>
+              <span class="code">{value}</span>
+            </Property>
+          ))}
+        </dl>
+      </details>
+    </section>
+  );
+}
+
+function Property({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <Fragment>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </Fragment>
+  );
+}
+
+interface ActionsProps {
+  readonly bucket: string;
+  readonly details: ObjectDetails;
+  readonly onEdit: () => void;
+  /** Resolves when the server has accepted or refused the deletion. */
+  readonly onDelete: () => Promise<void>;
+}
+
+function Actions({ bucket, details: { key, hasCustomerKey }, onEdit, onDelete }: ActionsProps) {
+  const notices = useNotices();
+  const [isLinkOpen, setLinkOpen] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
+  const copyKey = async (): Promise<void> => {
+    if (await copyText(key)) notices.show("The key is on the clipboard.");
+    else {
+      const text = "The browser does not allow the page to copy. Select the key instead.";
+      notices.show(text, { tone: "problem" });
+    }
+  };
+  return (
+    <div class="details-actions">
+      <div class="toolbar">
+        {!hasCustomerKey && (
+          <a
+            class="button"
+            href={apiUrl(bucketPath(bucket, "/content"), { key, download: 1 })}
+            download
+          >
+            Download
+          </a>
+        )}
+        <button type="button" class="button" onClick={() => void copyKey()}>
+          Copy key
+        </button>
+        <button
+          type="button"
+          class="button"
+          aria-expanded={isLinkOpen}
+          onClick={() => setLinkOpen(!isLinkOpen)}
+        >
+          Copy link…
+        </button>
+        <button type="button" class="button" onClick={onEdit}>
+          Edit metadata…
+        </button>
+        <button
+          type="button"
+          class="button danger"
+          disabled={isDeleting}
+          onClick={() => {
+            setDeleting(true);
+            void onDelete().finally(() => setDeleting(false));
+          }}
+        >
+          Delete
+        </button>
+      </div>
+      {isLinkOpen && <LinkForm bucket={bucket} objectKey={key} />}
+    </div>
+  );
+}
+
+/** `false` if the browser refuses, which a person can then do by hand. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In seconds. The last is the longest that a signature allows: S3's limit of `X-Amz-Expires`. */
+const linkDurations = { "1 hour": 3600, "1 day": 86_400, "7 days": 604_800 };
+
+interface LinkFormProps {
+  readonly bucket: string;
+  readonly objectKey: string;
+}
+
+function LinkForm({ bucket, objectKey }: LinkFormProps) {
+  const [expiresSeconds, setSeconds] = useState(linkDurations["1 hour"]);
+  const [made, setMade] = useState<ObjectLink & { readonly isCopied: boolean }>();
+  const [problem, setProblem] = useState<string>();
+  const field = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const makeLink = async (): Promise<void> => {
+    const json: LinkRequest = { key: objectKey, expiresSeconds };
+    try {
+      const path = bucketPath(bucket, "/links");
+      const link = await callApi<ObjectLink>(path, { method: "POST", json });
+      setMade({ ...link, isCopied: await copyText(link.url) });
+      setProblem(undefined);
+      field.current?.select();
+    } catch (error) {
+      setProblem((error as ApiCallError).message);
+    }
+  };
+  return (
+    <form
+      class="details-link"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void makeLink();
+      }}
+    >
+      <div class="toolbar">
+        <label for={id}>The link works for</label>
+        <select
+          id={id}
+          class="input"
+          value={expiresSeconds}
+          onChange={(event) => setSeconds(Number(event.currentTarget.value))}
+        >
+          {Object.entries(linkDurations).map(([label, seconds]) => (
+            <option key={label} value={seconds}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <button type="submit" class="button primary">
+          Copy link
+        </button>
+      </div>
+      <p class="field-problem" role="alert">
+        {problem}
+      </p>
+      {made !== undefined && (
+        <>
+          <p role="status">
+            {made.isCopied
+              ? "The link is on the clipboard. It works until "
+              : "The browser does not allow the page to copy: copy the link from the field. It works until "}
+            <Time at={made.expires} />.
+          </p>
+          <input
+            ref={field}
+            class="input code"
+            aria-label="Link to the object"
+            readOnly
+            value={made.url}
+            onFocus={(event) => event.currentTarget.select()}
+          />
+        </>
+      )}
+    </form>
+  );
+}
