@@ -3,10 +3,13 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import type { RestorationStep, RestoredValue } from "../../src/store/core/operations.ts";
+import { encodeFrame } from "../../src/store/client/message.ts";
+import { LocalBuckets } from "../../src/store/node/local-bucket.ts";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { createProject, ledgeDev } from "../support/dev-process.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { bucketDatabase } from "../support/databases.ts";
+import { bucketDatabase, letTimePass, openBucketDatabase } from "../support/databases.ts";
 import { ServedStoreProject } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
@@ -79,11 +82,16 @@ describe("an orderly end leaves whole databases without a log", () => {
 
 const size = 200_000;
 
-/** A store with a copy of its database, and with files that only its newer database names. */
+/** A store with older copies of its database, and with files that only its newer database names. */
 interface AgedStore {
   readonly folder: string;
-  readonly older: string;
   readonly newer: string;
+  /** A copy after an orderly end. */
+  readonly older: string;
+  /** A copy that was made while the bucket was in use. */
+  readonly olderWithLog: string;
+  /** The database of another bucket that has files, too. */
+  readonly other: string;
 }
 
 const suffixes = ["", "-wal", "-shm"];
@@ -95,18 +103,23 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** @param isRunning whether the older copy is made while the bucket is in use, and has a log */
-async function agedStore(isRunning: boolean): Promise<AgedStore> {
+async function agedStore(): Promise<AgedStore> {
   const folder = temporaryFolder();
   const database = bucketDatabase(folder);
-  const older = join(temporaryFolder(), "older");
-  const newer = join(temporaryFolder(), "newer");
-  const first = await startStore(folder);
+  const copies = temporaryFolder();
+  const older = join(copies, "older");
+  const olderWithLog = join(copies, "older-with-log");
+  const newer = join(copies, "newer");
+  const env = { OTHER: bucketEntry({ bucket_name: "other" }) };
+  const first = await startStore(folder, [worker("export default {};", { env })]);
   await first.bucket.put("shared", bytesOf(size, 1));
   await first.bucket.put("replaced", bytesOf(size, 2));
-  if (isRunning) copyDatabase(database, older);
+  const { OTHER: other } = await first.miniflare.getBindings<{ OTHER: StoreBucket }>();
+  await other.put("foreign", bytesOf(size, 9));
+  copyDatabase(database, olderWithLog);
   await first.stop();
-  if (!isRunning) copyDatabase(database, older);
+  copyDatabase(database, older);
+  expect([older, olderWithLog].map((path) => existsSync(`${path}-wal`))).toEqual([false, true]);
   const second = await startStore(folder);
   await second.control.collectGarbage("photos");
   await second.bucket.put("new", bytesOf(size, 3));
@@ -117,8 +130,7 @@ async function agedStore(isRunning: boolean): Promise<AgedStore> {
   );
   await second.stop();
   copyDatabase(database, newer);
-  expect(existsSync(`${older}-wal`)).toBe(isRunning);
-  return { folder, older, newer };
+  return { folder, newer, older, olderWithLog, other: bucketDatabase(folder, "other") };
 }
 
 /** What the marks of the bucket's files say: the generation of a database. */
@@ -143,58 +155,26 @@ async function expectNewObjects(folder: string): Promise<void> {
   await store.stop();
 }
 
-/** The database of another bucket that has files, too. */
-async function otherDatabase(): Promise<string> {
-  const folder = temporaryFolder();
-  const env = { BUCKET: bucketEntry({ bucket_name: "other" }) };
-  const store = await startStore(folder, [worker("export default {};", { env })]);
-  await store.bucket.put("foreign", bytesOf(size, 9));
-  await store.stop();
-  return bucketDatabase(folder, "other");
-}
-
 describe("a database that is not the one of its files", () => {
-  const cases: [name: string, isRunning: boolean, replace: (aged: AgedStore) => Promise<void>][] = [
-    [
-      "is an older copy without a log",
-      false,
-      async ({ folder, older }) => copyDatabase(older, bucketDatabase(folder)),
-    ],
-    [
-      "is an older copy with its log",
-      true,
-      async ({ folder, older }) => copyDatabase(older, bucketDatabase(folder)),
-    ],
-    ["is lost", false, async ({ folder }) => copyDatabase("missing", bucketDatabase(folder))],
-    [
-      "is that of another bucket",
-      false,
-      async ({ folder }) => copyDatabase(await otherDatabase(), bucketDatabase(folder)),
-    ],
-  ];
-
-  it.each(cases)("removes no file when it %s", async (_, isRunning, replace) => {
-    const aged = await agedStore(isRunning);
-    const { folder, newer } = aged;
+  it("removes no file: an older copy, the database of another bucket, and none", async () => {
+    const { folder, newer, ...copies } = await agedStore();
     const files = blobFiles(folder).toSorted();
-    await replace(aged);
-    for (let start = 0; start < 2; start++) {
+    // A copy that is used for a second time is known to be older, too.
+    const replacements = [copies.older, null, copies.olderWithLog, copies.other, "missing"];
+    for (const path of replacements) {
+      if (path !== null) copyDatabase(path, bucketDatabase(folder));
       const store = await startStore(folder);
       const { bucket, control } = store;
-      expect(await bucket.get("new")).toBeNull();
-      expect(await control.collectGarbage("photos")).toBe(0);
+      expect(await bucket.get("new"), `${path}`).toBeNull();
+      expect(await control.collectGarbage("photos"), `${path}`).toBe(0);
       await store.stop();
-      expect(blobFiles(folder).toSorted()).toEqual(files);
+      expect(blobFiles(folder).toSorted(), `${path}`).toEqual(files);
     }
     copyDatabase(newer, bucketDatabase(folder));
     await expectNewObjects(folder);
-  });
 
-  it("keeps the files of the newer database also after the older database has taken writes", async () => {
-    const { folder, older, newer } = await agedStore(false);
-    const files = blobFiles(folder);
-    copyDatabase(older, bucketDatabase(folder));
     // More files than the newer database has named: its generations are passed.
+    copyDatabase(copies.older, bucketDatabase(folder));
     for (const start of [0, 10]) {
       const store = await startStore(folder);
       const { bucket, control } = store;
@@ -211,15 +191,12 @@ describe("a database that is not the one of its files", () => {
   it("is named by check and by gc, and gc --lost gives the files up", async () => {
     const project = new StoreProject();
     const folder = project.persistPath;
-    const put = async (key: string) => {
-      expect(await project.start("put", `photos/${key}`, "-").end(bytesOf(size))).toMatchObject({
-        code: 0,
-      });
-    };
-    await put("old");
+    const store = await startStore(folder);
+    await store.bucket.put("old", bytesOf(size));
     const older = join(temporaryFolder(), "older");
     copyDatabase(bucketDatabase(folder), older);
-    await put("new");
+    await store.bucket.put("new", bytesOf(size));
+    await store.stop();
     copyDatabase(older, bucketDatabase(folder));
     expect(await project.json("list", "photos")).toMatchObject({ key: "old" });
     expect(blobFiles(folder)).toHaveLength(2);
@@ -319,6 +296,15 @@ async function backedUp() {
   return { project, store, bucket, files };
 }
 
+function read(folder: string, query: string): Record<string, RestoredValue>[] {
+  const database = openBucketDatabase(folder, true);
+  try {
+    return database.prepare(query).all() as Record<string, RestoredValue>[];
+  } finally {
+    database.close();
+  }
+}
+
 describe("a command that is killed", () => {
   it("during a backup leaves the bucket and no file, and the next backup takes its place", async () => {
     const { project, bucket, files } = await backedUp();
@@ -366,6 +352,34 @@ describe("a command that is killed", () => {
     }
     expect(await project.store("restore", "made")).toMatchObject({ code: 0 });
     expect(await expectWhole(project, bucket)).toEqual(all);
+  });
+
+  it("between the rows of a restore leaves tables, which the next runtime drops without a call", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    await store.bucket.put("key", "value");
+    const local = new LocalBuckets(join(folder, "store"));
+    const send = async (step: RestorationStep): Promise<unknown> => {
+      const request = { body: encodeFrame(step) };
+      const answer = await local.owner.run((to) => to.request("/restore/photos", request));
+      return JSON.parse(answer.toString());
+    };
+    const rows = read(folder, "SELECT * FROM objects").map((row) => Object.values(row));
+    expect(await send({ id: "1", step: "begin" })).toBe(true);
+    expect(await send({ id: "1", step: "rows", table: "objects", rows })).toBe(true);
+    await local.close();
+    expect(await (await store.bucket.get("key"))?.text()).toBe("value");
+    await store.stop();
+    const staged = () => read(folder, "SELECT name FROM sqlite_master WHERE name GLOB 'staged_*'");
+    expect(read(folder, "SELECT * FROM staged_objects")).toHaveLength(1);
+    // The alarm, one minute after the last use, becomes due while no runtime runs.
+    letTimePass(folder, 61_000);
+    const { bucket } = await startStore(folder);
+    await waitUntil(
+      () => staged().length === 0,
+      () => JSON.stringify(staged()),
+    );
+    expect(await (await bucket.get("key"))?.text()).toBe("value");
   });
 
   it("and an owner that ends during a restore does not end the restore", async () => {

@@ -29,6 +29,7 @@ function fillInodes(): void {
 }
 
 const large = bytesOf(300_000);
+writeFileSync(join(project, "large"), large);
 let store = await startStore(state);
 await store.bucket.put("small", "value");
 await store.bucket.put("large", large);
@@ -39,6 +40,13 @@ assert.ok(sameBytes(await (await store.bucket.get("large"))?.bytes(), large));
 assert.match(await rejection(store.bucket.put("other", large)), /free inodes \(df -i\)/);
 await store.bucket.put("inline", "value");
 await store.bucket.delete("inline");
+// So does a command beside it, without a file of its own.
+const got = await ledge(project, "store", "get", "photos/small", "-");
+assert.deepEqual([got.code, got.out], [0, "value"], got.error);
+assert.match((await ledge(project, "store", "list", "photos")).out, /large\n.*small\n$/);
+const put = await ledge(project, "store", "put", "photos/other", "large");
+assert.notEqual(put.code, 0);
+assert.match(put.error, /free inodes \(df -i\)/);
 await store.stop();
 
 // A start gives up the spare files.
