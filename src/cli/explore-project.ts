@@ -1,14 +1,18 @@
 /** The explorer of a project without a dev server: its buckets, and its zones when the page asks for them. */
 import { basename } from "node:path";
-import { packageVersion } from "../base/package-version.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { readDnsConfig } from "../dns/config/dns-config.ts";
 import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
-import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";
-import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
-import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets.ts";
-import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
+import type { DnsAccess } from "../explorer/server/dns-follower.ts";
+import type { S3Signer } from "../explorer/server/context.ts";
+import {
+  explorerHeaders,
+  explorerBuckets,
+  usedBuckets,
+  serveExplorer,
+  type RunningExplorer,
+} from "../explorer/server/start-explorer.ts";
 import { findServer, readOrMakeCredentials } from "../s3/state-files.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { findListeners } from "./dns/session.ts";
@@ -32,10 +36,8 @@ export async function exploreProject(
       bindings: () => usedBuckets(config),
       project: async () => ({
         name: basename(config.folder),
-        version: packageVersion(),
         stateFolder: shownPath(state, process.cwd()),
         scriptUrl: null,
-        s3Url: s3()?.url ?? null,
         dns: zones.known(),
         hasRequests: false,
       }),

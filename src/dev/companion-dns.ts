@@ -34,8 +34,8 @@ import {
   type Zones,
   type ZonesOwner,
 } from "../dns/server/zones-owner.ts";
-import type { DnsAccess } from "../explorer/server/context.ts";
-import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
+import type { DnsAccess } from "../explorer/server/dns-follower.ts";
+import { explorerHeaders } from "../explorer/server/start-explorer.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { readOwnerRecord, type OwnerLink } from "../state/owner.ts";
 import { Succession } from "../state/succession.ts";

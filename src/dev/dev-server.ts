@@ -7,7 +7,6 @@
  */
 import { basename, resolve } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
-import { packageVersion } from "../base/package-version.ts";
 import { findFreePort } from "../base/ports.ts";
 import { saveBytecode } from "../base/loading.ts";
 import { UserError } from "../base/user-error.ts";
@@ -17,11 +16,15 @@ import { simulatedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
-import { ActivityLog } from "../explorer/server/activity-log.ts";
-import type { DnsAccess } from "../explorer/server/context.ts";
+import { ActivityLog, ChangeFeed } from "../explorer/server/activity-log.ts";
+import type { DnsAccess } from "../explorer/server/dns-follower.ts";
 import { CallError } from "../explorer/server/call.ts";
-import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets.ts";
-import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
+import {
+  explorerBuckets,
+  usedBuckets,
+  serveExplorer,
+  type RunningExplorer,
+} from "../explorer/server/start-explorer.ts";
 import { StoreConditions } from "../explorer/server/store-conditions.ts";
 import { conditionsOfFaults } from "../explorer/server/wanted-conditions.ts";
 import {
@@ -135,6 +138,7 @@ export class DevServer implements RunningDev {
   readonly #s3: CompanionS3 | null;
   /** The unusual conditions: those of `--fault`, until the explorer changes them. */
   readonly #conditions: StoreConditions;
+  readonly #explorerChanges = new ChangeFeed();
   #explorer: RunningExplorer | null = null;
   #project: Project;
   #remotes: readonly RemoteSummary[];
@@ -309,32 +313,30 @@ export class DevServer implements RunningDev {
     const activity = new ActivityLog();
     observeScript(this.#console, activity);
     const config = (): ProjectConfig => this.#project.config;
-    const { folder, path } = config();
     const dns = () => this.#dnsAccess();
     this.#explorer = await serveExplorer(
       {
         stateFolder: this.persistFolder,
         buckets: () => explorerBuckets(config()),
-        configFile: path ?? undefined,
+        configFile: config().path ?? undefined,
         port: this.#options.explorerPort,
       },
       {
         dns,
         runningDns: async () => {
-          const location = await this.#parts.dns?.locate();
-          return location?.state === "on demand" ? null : accessOf(location, config());
+          const found = await this.#parts.dns?.locate();
+          return found?.state === "on demand" ? null : accessOf(found, config());
         },
         conditions: this.#conditions,
         activity,
+        changes: this.#explorerChanges,
         bindings: () => usedBuckets(config()),
         project: async () => {
           const access = await dns();
           return {
-            name: this.scriptName ?? basename(folder),
-            version: packageVersion(),
+            name: this.scriptName ?? basename(config().folder),
             stateFolder: shownPath(this.persistFolder, process.cwd()),
             scriptUrl: this.url,
-            s3Url: this.#s3?.describe()?.url ?? null,
             dns: access && { apiUrl: access.apiUrl, addresses: access.addresses },
             hasRequests: true,
           };
@@ -387,6 +389,7 @@ export class DevServer implements RunningDev {
     const message = this.#readyMessage ?? (() => this.summary());
     this.#readyMessage = () => "Reloaded.";
     this.#log(await message());
+    this.#explorerChanges.add({ topic: "project" }, { topic: "buckets" }, { topic: "zones" });
     this.#ready.resolve();
     setTimeout(saveBytecode, codeSaveMilliseconds).unref();
   }

@@ -259,8 +259,8 @@ describe("an object", () => {
     await page.getByRole("button", { name: "Copy link", exact: true }).click();
     await page.getByText(/The link is on the clipboard/).waitFor();
     const link = await clipboardOf(page);
-    const { s3Url } = await project.call<{ s3Url: string }>("/api/project");
-    expect(new URL(link).origin).toBe(new URL(s3Url).origin);
+    const { s3 } = await project.call<{ s3: { url: string } }>("/api/project");
+    expect(new URL(link).origin).toBe(new URL(s3.url).origin);
     expect(new URL(link).searchParams.get("X-Amz-Expires")).toBe("86400");
     const response = await fetch(link);
     expect({ status: response.status, text: await response.text() }).toEqual({

@@ -10,7 +10,7 @@ import type {
   ActivityEntry,
   RequestEntry,
 } from "../../src/explorer/api/activity.ts";
-import { ActivityLog } from "../../src/explorer/server/activity-log.ts";
+import { ActivityLog, ChangeFeed } from "../../src/explorer/server/activity-log.ts";
 import { ActivitySources } from "../../src/explorer/server/activity-sources.ts";
 import { clientHeader } from "../../src/dns/rules/api-call.ts";
 import { credentials } from "../dns/support/client.ts";
@@ -281,6 +281,8 @@ it("calls of the command line appear, also at the next owner", async () => {
     storeFolder: `${project.persistPath}/store`,
     dns: async () => null,
     activity,
+    changes: new ChangeFeed(),
+    remoteNames: () => [],
     hasRequests: async () => false,
   });
   onTestFinished(() => sources.close());
@@ -319,6 +321,8 @@ it("DNS queries and calls of the record API appear, and the log of a test stays"
     storeFolder: temporaryFolder(),
     dns: async () => ({ apiUrl: origin, addresses: [], headers: explorer }),
     activity,
+    changes: new ChangeFeed(),
+    remoteNames: () => [],
     hasRequests: async () => true,
   });
   const control = (method: string, path: string) =>

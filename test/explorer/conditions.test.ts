@@ -220,8 +220,8 @@ describe("the conditions", () => {
     [{ latencyMilliseconds: -1 }, "The latency -1 is not a whole number of milliseconds"],
     [{ latencyMilliseconds: 60_001 }, "from 0 to 60000"],
     [{ clockOffsetMilliseconds: 1e15 }, "The clock cannot be moved by 1000000000000000"],
-    [{ bucketFaults: ["put"] }, 'bucketFaults.0 is "put", and has to be Object.'],
-    [{ dnsFaults: undefined }, "dnsFaults is undefined"],
+    [{ bucketFaults: ["put"] }, 'Expected Object but received "put".'],
+    [{ dnsFaults: undefined }, '"dnsFaults" of the request is missing'],
   ])("are refused as %j", async (fields, sentence) => {
     const body = JSON.stringify({ ...usual, ...fields });
     const refused = await used.fetch("/api/conditions", { method: "PUT", body });

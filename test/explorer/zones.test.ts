@@ -15,7 +15,7 @@ import {
   type LookupAnswer,
   type RecordTypes,
 } from "../../src/explorer/api/zones-api.ts";
-import type { DnsAccess } from "../../src/explorer/server/context.ts";
+import type { DnsAccess } from "../../src/explorer/server/dns-follower.ts";
 import { serveExplorer, type RunningExplorer } from "../../src/explorer/server/start-explorer.ts";
 import { credentials } from "../dns/support/client.ts";
 import { startTestDns, type TestDns } from "../dns/support/running-dns.ts";

@@ -1,8 +1,8 @@
-/** Entries of calls and queries that the script's trace does not have. */
+/** Entries of calls and queries that no trace of the script has, and what the calls have changed. */
 import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import type { FollowedCall } from "../../store/client/message.ts";
-import type { CallEntry } from "../api/activity.ts";
+import type { CallEntry, Change } from "../api/activity.ts";
 
 type NewCall = Omit<CallEntry, "id">;
 
@@ -68,4 +68,38 @@ export function apiEntry(call: LoggedCall): NewCall {
     subject: path,
     bytes: null,
   };
+}
+
+const changedTopics: Readonly<Record<string, readonly ("objects" | "uploads" | "buckets")[]>> = {
+  put: ["objects"],
+  delete: ["objects"],
+  createMultipartUpload: ["uploads"],
+  abortMultipartUpload: ["uploads"],
+  completeMultipartUpload: ["objects", "uploads"],
+  createBucket: ["buckets"],
+  deleteBucket: ["buckets"],
+};
+
+/** What a call of a bucket has changed. */
+export function bucketChanges(
+  call: Pick<FollowedCall, "bucket" | "outcome"> & { readonly method: string },
+): Change[] {
+  const { bucket, method, outcome } = call;
+  if (outcome !== "ok") return [];
+  return (changedTopics[method] ?? []).map((topic) =>
+    topic === "buckets" ? { topic } : { topic, bucket },
+  );
+}
+
+/** `/client/v4/zones/ID/…` */
+const zonePath = /^\/client\/v4\/zones(?:\/([^/?]+))?([/?].*)?$/;
+
+/** What a call of the record API has changed. */
+export function apiChanges({ method, path, status }: LoggedCall): Change[] {
+  const [matched, zone, rest = ""] = zonePath.exec(path) ?? [];
+  if (method === "GET" || status >= errorStatus || matched === undefined) return [];
+  if (zone === undefined) return [{ topic: "zones" }];
+  // DNSSEC is a part of the zone, and of the records that the zone shows.
+  const isOfZone = !rest.startsWith("/dns_records");
+  return [{ topic: "records", zone }, ...(isOfZone ? [{ topic: "zones" } as const] : [])];
 }

@@ -14,11 +14,8 @@
  *     GET    /api/buckets/:bucket/archive    ?prefix                 a zip file
  *     POST   /api/buckets/:bucket/links      LinkRequest             Link
  *     GET    /api/buckets/:bucket/uploads    ?prefix &cursor         UploadPage
- *     POST   /api/buckets/:bucket/uploads    { key, contentType? }   { uploadId }
  *     GET    /api/buckets/:bucket/uploads/:uploadId            ?key  UploadDetails
  *     DELETE /api/buckets/:bucket/uploads/:uploadId            ?key
- *     PUT    /api/buckets/:bucket/uploads/:uploadId/parts/:number  ?key  UploadedPart
- *     POST   /api/buckets/:bucket/uploads/:uploadId/complete   ?key &overwrite  ObjectDetails
  */
 
 export interface BucketSummary {

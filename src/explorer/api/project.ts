@@ -8,12 +8,18 @@ export interface ProjectInfo {
   readonly stateFolder: string;
   /** The URL of the script; `null` without a dev server. */
   readonly scriptUrl: string | null;
-  /** The URL of the S3-compatible API; `null` while there is none. */
-  readonly s3Url: string | null;
+  /** The S3-compatible API, with the keys that its clients sign with; `null` while there is none. */
+  readonly s3: S3Access | null;
   /** `null` when the project has no DNS. */
   readonly dns: DnsInfo | null;
   /** Whether the requests of the script are observed, which needs a dev server. */
   readonly hasRequests: boolean;
+}
+
+export interface S3Access {
+  readonly url: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
 }
 
 export interface DnsInfo {

@@ -4,13 +4,21 @@ import { explainRefusal, type RefusedOperation } from "../../store/core/explain-
 import { validateKey } from "../../store/core/key.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
-import { CallError, requireParameter, type ExplorerCall } from "./call.ts";
+import type { Change } from "../api/activity.ts";
+import { CallError, requireParameter, type ExplorerRequest } from "./call.ts";
+import type { DescribedObject, ObjectRecord } from "../../store/core/operations.ts";
+import { allChecksums } from "../../store/core/object.ts";
+import type { ListedObject, ObjectDetails } from "../api/buckets.ts";
+
+interface StoreRequest extends ExplorerRequest {
+  readonly context: { readonly store: StoreClient };
+}
 
 /** More names would hide the sentence. */
 const shownNamesMax = 20;
 
 /** The bucket that the path names. */
-export function requireBucket({ context, parameters }: ExplorerCall): Promise<Bucket> {
+export function requireBucket({ context, parameters }: StoreRequest): Promise<Bucket> {
   return findBucket(context.store, parameters["bucket"] as string);
 }
 
@@ -36,7 +44,7 @@ export async function findBucket(store: StoreClient, name: string): Promise<Buck
  *
  * @throws CallError for a key that no object can have
  */
-export function requireKey(call: ExplorerCall): string {
+export function requireKey(call: ExplorerRequest): string {
   const key = requireParameter(call, "key");
   checkKey(key);
   return key;
@@ -87,8 +95,35 @@ export function quoted(key: string): string {
  * `overwrite` of the query: whether an object with the same key may be replaced, which is the
  * default.
  */
-export function mayOverwrite({ query }: ExplorerCall): boolean {
+export function mayOverwrite({ query }: ExplorerRequest): boolean {
   const text = query.get("overwrite") ?? "true";
   if (text === "true" || text === "false") return text === "true";
   throw new CallError(400, `"overwrite" must be true or false, not "${text}".`);
+}
+
+/** What the explorer may have changed in a bucket that is on an S3 service: the owner does not see it. */
+export function remoteChanges({ name, place }: Bucket): Change[] {
+  if (place === undefined) return [];
+  return [
+    { topic: "objects", bucket: name },
+    { topic: "uploads", bucket: name },
+  ];
+}
+
+/** An object of the store in the words of the explorer's API. */
+
+export function listedObject(object: ObjectRecord): ListedObject {
+  const { key, size, etag, uploaded, storageClass, http } = object;
+  return { key, size, etag, uploaded, storageClass, contentType: http?.contentType ?? null };
+}
+
+export function objectDetails(object: DescribedObject): ObjectDetails {
+  return {
+    ...listedObject(object),
+    version: object.version,
+    httpMetadata: object.http,
+    customMetadata: object.custom,
+    checksums: allChecksums(object),
+    hasCustomerKey: object.ssecKeyMd5 !== undefined,
+  };
 }

@@ -1,10 +1,9 @@
-/** A call of the explorer's API: what a handler receives, and what it returns. */
+/** A request of the explorer's API, its response, and its failure. */
 import type { IncomingMessage } from "node:http";
+import * as v from "valibot";
 import type { ApiFailure } from "../api/project.ts";
-import type { ExplorerContext } from "./context.ts";
 
-export interface ExplorerCall {
-  readonly context: ExplorerContext;
+export interface ExplorerRequest {
   /** The values of the path's parameters, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -19,14 +18,6 @@ export interface ExplorerResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-}
-
-export interface Route {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Segments that begin with a colon are parameters: `/api/buckets/:bucket/object`. */
-  readonly path: string;
-  /** @throws CallError, StoreError, UserError */
-  handle(call: ExplorerCall): Promise<ExplorerResponse>;
 }
 
 /** A call that cannot be answered. The message says what to do. */
@@ -59,7 +50,7 @@ export function failure(status: number, message: string, code?: number): Explore
 }
 
 /** @throws CallError */
-export async function readJson(call: ExplorerCall): Promise<unknown> {
+export async function readJson(call: ExplorerRequest): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of call.body) {
@@ -75,8 +66,22 @@ export async function readJson(call: ExplorerCall): Promise<unknown> {
 }
 
 /** @throws CallError */
-export function requireParameter(call: ExplorerCall, name: string): string {
+export function requireParameter(call: ExplorerRequest, name: string): string {
   const value = call.query.get(name);
   if (value === null) throw new CallError(400, `The query has no "${name}".`);
   return value;
+}
+
+/** @throws CallError with the first mistake of a body that is not as the schema says */
+export async function readInput<Output>(
+  call: ExplorerRequest,
+  schema: v.GenericSchema<unknown, Output>,
+): Promise<Output> {
+  const { success, output, issues } = v.safeParse(schema, await readJson(call));
+  if (success) return output;
+  const [{ path, message, input }] = issues;
+  const place = path?.map(({ key }) => String(key)).join(".") ?? "";
+  const subject = place === "" ? "The body of the request" : `"${place}" of the request`;
+  const problem = input === undefined ? "is missing" : `is not valid: ${message}`;
+  throw new CallError(400, `${subject} ${problem}.`);
 }

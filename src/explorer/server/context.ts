@@ -1,32 +1,42 @@
-/** What the handlers of the explorer work with. */
+/** What the handlers of the explorer work with, and the routes that lead to them. */
 import type { StoreClient } from "../../store/node/store-client.ts";
-import type { DnsInfo, ProjectInfo } from "../api/project.ts";
-import type { ActivityLog } from "./activity-log.ts";
-import type { ConditionsControl } from "./conditions-control.ts";
-import type { Tasks } from "./tasks.ts";
+import type { ProjectInfo } from "../api/project.ts";
+import type { ActivityLog, ChangeFeed } from "./activity-log.ts";
+import type { DnsAccess } from "./dns-follower.ts";
+import type { ExplorerRequest, ExplorerResponse } from "./call.ts";
+import type { StoreConditions } from "./store-conditions.ts";
+import type { StoreTasks } from "./store-tasks.ts";
 
 export interface ExplorerContext {
   readonly store: StoreClient;
   /** The bindings that lead to a bucket, by its name. */
   readonly bindings: () => ReadonlyMap<string, readonly string[]>;
-  readonly project: () => Promise<ProjectInfo>;
+  readonly project: () => Promise<Omit<ProjectInfo, "s3" | "version">>;
   /** The S3-compatible API, for links; `null` while there is none. */
   readonly s3: () => S3Signer | null;
   /** Starts DNS if DNS starts on demand; `null` when the project has no DNS. */
   readonly dns: () => Promise<DnsAccess | null>;
   /** `null` while DNS does not run. */
   readonly runningDns: () => Promise<DnsAccess | null>;
-  readonly tasks: Tasks;
+  readonly tasks: StoreTasks;
   readonly activity: ActivityLog;
-  readonly conditions: ConditionsControl;
+  readonly changes: ChangeFeed;
+  readonly conditions: StoreConditions;
+}
+
+export interface ExplorerCall extends ExplorerRequest {
+  readonly context: ExplorerContext;
+}
+
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Segments that begin with a colon are parameters: `/api/buckets/:bucket/object`. */
+  readonly path: string;
+  /** @throws CallError, StoreError, UserError */
+  handle(call: ExplorerCall): Promise<ExplorerResponse>;
 }
 
 export interface S3Signer {
   readonly url: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-}
-
-export interface DnsAccess extends DnsInfo {
-  /** The headers that give access to the record API, and name the explorer. */
-  readonly headers: Readonly<Record<string, string>>;
 }

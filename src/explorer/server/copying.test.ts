@@ -64,7 +64,12 @@ function encoded({ version, etag }: { version: string; etag: string }): string {
 
 async function move(from: MemoryBucket, to: MemoryBucket, keys: readonly string[]) {
   const selection = { bucket: "a", keys, prefixes: [] };
-  const progress = new TaskProgress("1", { kind: "delete", ...selection }, 0);
+  const progress = new TaskProgress({
+    id: "1",
+    request: { kind: "delete", ...selection },
+    begins: 0,
+    onChange: () => {},
+  });
   progress.count(keys.length);
   await transferObjects(
     {

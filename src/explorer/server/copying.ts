@@ -8,8 +8,7 @@ import type { DescribedObject } from "../../store/core/operations.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { explained, quoted } from "./bucket-access.ts";
-import { copyObject } from "./object-copy.ts";
-import { onlyIfAbsent } from "./object-writing.ts";
+import { copyObject, onlyIfAbsent } from "./object-copy.ts";
 import type { SelectedObject } from "./selected-objects.ts";
 import type { TaskProgress } from "./task-progress.ts";
 

@@ -1,7 +1,7 @@
 /** The faults of DNS queries, held at the record API (`worker/api/held-query-faults.ts`). */
 import { UserError } from "../../base/user-error.ts";
 import { ConditionsConnection } from "../../store/node/held-conditions.ts";
-import type { DnsAccess } from "./context.ts";
+import type { DnsAccess } from "./dns-follower.ts";
 import type { WantedConditions } from "./wanted-conditions.ts";
 
 interface DnsReport {

@@ -2,7 +2,13 @@
 import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import { QueryWindow } from "../activity/query-window.ts";
-import type { DnsAccess } from "./context.ts";
+import type { DnsInfo } from "../api/project.ts";
+
+/** Where the companion worker is. */
+export interface DnsAccess extends DnsInfo {
+  /** The headers that give access to the record API, and name the explorer. */
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 interface DnsFollowerOptions {
   readonly dns: () => Promise<DnsAccess | null>;

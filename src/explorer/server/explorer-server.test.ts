@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { accessCookie } from "./access-rule.ts";
-import type { ExplorerCall, Route } from "./call.ts";
+import type { ExplorerCall, Route } from "./context.ts";
 import { ExplorerServer } from "./explorer-server.ts";
 
 const token = "0".repeat(32);

@@ -10,8 +10,9 @@ import { createServer } from "../../base/node-http.ts";
 import { UserError } from "../../base/user-error.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { accessCookie, decideAccess, type AccessHead } from "./access-rule.ts";
-import { CallError, failure, type ExplorerResponse, type Route } from "./call.ts";
-import type { ExplorerContext } from "./context.ts";
+import { remoteChanges } from "./bucket-access.ts";
+import { CallError, failure, type ExplorerResponse } from "./call.ts";
+import type { Route, ExplorerContext } from "./context.ts";
 import { pageFile, refusalPage } from "./page-files.ts";
 import { findRoute } from "./router.ts";
 import { send } from "./send.ts";
@@ -97,15 +98,22 @@ export class ExplorerServer {
         ? failure(404, "The explorer has no such path.")
         : failure(405, `This path has only ${found.methods.join(", ")}.`);
     }
+    const { context } = this.#options;
+    const { route, parameters } = found;
     try {
-      return await found.route.handle({
-        context: this.#options.context,
-        parameters: found.parameters,
+      const answer = await route.handle({
+        context,
+        parameters,
         query: url.searchParams,
         headers: message.headers,
         body: message,
         signal,
       });
+      const { bucket } = parameters;
+      const changed =
+        route.method === "GET" || bucket === undefined ? null : await context.store.find(bucket);
+      if (changed !== null) context.changes.add(...remoteChanges(changed));
+      return answer;
     } catch (error) {
       return this.#explain(error, signal);
     }

@@ -12,6 +12,9 @@ import type { DescribedObject, ObjectDescription } from "../../store/core/operat
 import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
 import { OpenedContent } from "./opened-content.ts";
 
+/** Holds only when no object has the key. */
+export const onlyIfAbsent: Conditional = { etagDoesNotMatch: [{ kind: "any" }] };
+
 interface CopySource {
   readonly bucket: Bucket;
   readonly key: string;

@@ -1,11 +1,10 @@
 /** Presigned links to objects: they lead to the S3-compatible API, and need no token. */
 import * as v from "valibot";
-import { expiresSecondsMax } from "../../http/signature.ts";
-import { presign } from "../../http/signature.ts";
+import { expiresSecondsMax, presign } from "../../http/signature.ts";
 import type { Link } from "../api/buckets.ts";
 import { checkKey, quoted, requireBucket } from "./bucket-access.ts";
-import { CallError, json, type ExplorerCall, type ExplorerResponse } from "./call.ts";
-import { readInput } from "./json-input.ts";
+import { CallError, json, type ExplorerResponse, readInput } from "./call.ts";
+import { type ExplorerCall } from "./context.ts";
 
 const secondsProblem = `must be a whole number of seconds from 1 to ${expiresSecondsMax}, which is 7 days`;
 

@@ -9,9 +9,9 @@ import { listLimitMax } from "../../store/core/limits.ts";
 import { decodeObjects } from "../../store/core/object.ts";
 import type { ListRequest } from "../../store/core/operations.ts";
 import type { ObjectPage } from "../api/buckets.ts";
-import { requireBucket } from "./bucket-access.ts";
-import { CallError, json, type ExplorerCall, type ExplorerResponse } from "./call.ts";
-import { listedObject } from "./described-object.ts";
+import { requireBucket, listedObject } from "./bucket-access.ts";
+import { CallError, json, type ExplorerResponse } from "./call.ts";
+import { type ExplorerCall } from "./context.ts";
 
 export async function listObjects(call: ExplorerCall): Promise<ExplorerResponse> {
   const bucket = await requireBucket(call);

@@ -7,11 +7,17 @@ import {
 } from "../../store/core/metadata.ts";
 import { decodeObject } from "../../store/core/object.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
-import { explained, objectMissing, quoted, requireBucket, requireKey } from "./bucket-access.ts";
-import { CallError, json, type ExplorerCall, type ExplorerResponse } from "./call.ts";
+import {
+  explained,
+  objectMissing,
+  quoted,
+  requireBucket,
+  requireKey,
+  objectDetails,
+} from "./bucket-access.ts";
+import { CallError, json, type ExplorerResponse, readInput } from "./call.ts";
+import { type ExplorerCall } from "./context.ts";
 import { copyObject } from "./object-copy.ts";
-import { objectDetails } from "./described-object.ts";
-import { readInput } from "./json-input.ts";
 
 const headerText = v.pipe(
   v.string("must be text"),

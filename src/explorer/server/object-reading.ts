@@ -13,7 +13,8 @@ import { StoreError } from "../../store/core/errors.ts";
 import { decodeObject } from "../../store/core/object.ts";
 import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
 import { objectMissing, requireBucket, requireKey } from "./bucket-access.ts";
-import { CallError, type ExplorerCall, type ExplorerResponse } from "./call.ts";
+import { CallError, type ExplorerResponse } from "./call.ts";
+import { type ExplorerCall } from "./context.ts";
 import { contentHeaders, fileNameOf, isForbiddenDestination } from "./content-headers.ts";
 import { OpenedContent } from "./opened-content.ts";
 

@@ -1,7 +1,6 @@
 /** `PUT` of content: the body goes to the bucket as it arrives, and is never whole in memory. */
 import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import type { Conditional } from "../../store/core/conditional.ts";
 import type { Content } from "../../store/core/operations.ts";
 import { type HttpMetadata, validateMetadata } from "../../store/core/metadata.ts";
 import { decodeObject } from "../../store/core/object.ts";
@@ -12,12 +11,11 @@ import {
   objectExists,
   requireBucket,
   requireKey,
+  objectDetails,
 } from "./bucket-access.ts";
-import { CallError, json, type ExplorerCall, type ExplorerResponse } from "./call.ts";
-import { objectDetails } from "./described-object.ts";
-
-/** Holds only when no object has the key. */
-export const onlyIfAbsent: Conditional = { etagDoesNotMatch: [{ kind: "any" }] };
+import { onlyIfAbsent } from "./object-copy.ts";
+import { CallError, json, type ExplorerResponse } from "./call.ts";
+import { type ExplorerCall } from "./context.ts";
 
 export async function writeObject(call: ExplorerCall): Promise<ExplorerResponse> {
   const bucket = await requireBucket(call);
@@ -42,16 +40,12 @@ export async function writeObject(call: ExplorerCall): Promise<ExplorerResponse>
 }
 
 /** Before the content is sent for nothing. The bucket decides when the content is stored. */
-export async function requireAbsent(bucket: Bucket, key: string): Promise<void> {
+async function requireAbsent(bucket: Bucket, key: string): Promise<void> {
   if ((await bucket.call({ method: "head", key })) !== null) throw objectExists(key);
 }
 
 /** @throws CallError, also when the browser goes away; then nothing is left */
-export async function receiveContent(
-  call: ExplorerCall,
-  bucket: Bucket,
-  key: string,
-): Promise<Content> {
+async function receiveContent(call: ExplorerCall, bucket: Bucket, key: string): Promise<Content> {
   try {
     if (Number(call.headers["content-length"] ?? 0) > uploadBytesMax) throw new StoreError(100100);
     return await bucket.write(bodyOf(call));

@@ -1,7 +1,7 @@
 /** The files of the page, which the build puts beside this module: everything is in the package. */
 import { readFileSync } from "node:fs";
 import type { ExplorerResponse } from "./call.ts";
-import { listPreload } from "./list-preload.ts";
+import { objectListUrl } from "../api/object-list-url.ts";
 
 const contentTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
@@ -79,4 +79,24 @@ function readFile(name: string): Uint8Array | null {
     }
   }
   return null;
+}
+
+/** A name of a bucket needs no encoding. */
+const addressPattern = /^\/buckets\/([a-z0-9-]+)$/;
+
+/**
+ * The list that an address of the page shows, as a request that the browser sends early: the value of a
+ * `Link` header, or `null` for an address that shows no list.
+ */
+export function listPreload({ pathname, searchParams }: URL): string | null {
+  const [, bucket] = addressPattern.exec(pathname) ?? [];
+  if (bucket === undefined) return null;
+  const url = objectListUrl({
+    bucket,
+    prefix: searchParams.get("prefix") ?? "",
+    after: searchParams.get("after") ?? "",
+  });
+  // The browser takes the response for the call of the page only if both have the same mode: `fetch()`
+  // has the mode of `crossorigin`, also for its own origin.
+  return `<${url}>; rel=preload; as=fetch; crossorigin`;
 }

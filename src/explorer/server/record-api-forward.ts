@@ -1,7 +1,7 @@
 /** Forwards calls of the page to the record API, with the access of the project. */
 import { fetchAlone } from "../../base/node-http.ts";
-import { CallError, type ExplorerCall, type ExplorerResponse, type Route } from "./call.ts";
-import type { DnsAccess } from "./context.ts";
+import { CallError, type ExplorerRequest, type ExplorerResponse } from "./call.ts";
+import type { DnsAccess } from "./dns-follower.ts";
 
 /** The record API takes at most 4 MiB: the rest is for its own refusal to be heard. */
 const bodyBytesMax = 16 * 1024 * 1024;
@@ -10,17 +10,18 @@ const answerMilliseconds = 60_000;
 /** No other type is shown by a browser, whatever the server says. */
 const knownType = /^(?:application\/json|text\/plain)\b/;
 
+export interface DnsCall extends ExplorerRequest {
+  readonly context: { readonly dns: () => Promise<DnsAccess | null> };
+}
+
 /** @throws CallError when the project has no DNS */
-export async function requireDns({ context }: ExplorerCall): Promise<DnsAccess> {
+export async function requireDns({ context }: DnsCall): Promise<DnsAccess> {
   const dns = await context.dns();
   if (dns !== null) return dns;
   throw new CallError(409, "This project has no DNS. Add [dns] to the configuration.");
 }
 
-export async function forwardCall(
-  call: ExplorerCall,
-  method: Route["method"],
-): Promise<ExplorerResponse> {
+export async function forwardCall(call: DnsCall, method: string): Promise<ExplorerResponse> {
   const dns = await requireDns(call);
   const search = call.query.size === 0 ? "" : `?${call.query.toString()}`;
   const body = await readBody(call);
@@ -67,7 +68,7 @@ export function passOn(response: Response): ExplorerResponse {
 }
 
 /** The rest of a body that is too large is read too: a browser hears the refusal only then. */
-async function readBody({ body }: ExplorerCall): Promise<Buffer<ArrayBuffer>> {
+async function readBody({ body }: DnsCall): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

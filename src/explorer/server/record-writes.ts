@@ -13,9 +13,9 @@ import {
   type DnsRecord,
   type RecordTypes,
 } from "../api/zones-api.ts";
-import { CallError, readJson, type ExplorerCall, type ExplorerResponse } from "./call.ts";
-import type { DnsAccess } from "./context.ts";
-import { fetchRecordApi, passOn, requireDns } from "./record-api-forward.ts";
+import { CallError, readJson, type ExplorerResponse } from "./call.ts";
+import type { DnsAccess } from "./dns-follower.ts";
+import { fetchRecordApi, passOn, requireDns, type DnsCall } from "./record-api-forward.ts";
 import type { TaskProgress } from "./task-progress.ts";
 
 /** What people can write: without the types that belong to the zone itself. */
@@ -34,12 +34,12 @@ export function describeRecordTypes(): RecordTypes {
   };
 }
 
-export async function createRecord(call: ExplorerCall): Promise<ExplorerResponse> {
+export async function createRecord(call: DnsCall): Promise<ExplorerResponse> {
   return write(call, "POST", `zones/${segment(call, "zone")}/dns_records`);
 }
 
 /** The record API compares nothing: a change between the comparison and the write is not seen. */
-export async function changeRecord(call: ExplorerCall): Promise<ExplorerResponse> {
+export async function changeRecord(call: DnsCall): Promise<ExplorerResponse> {
   const path = `zones/${segment(call, "zone")}/dns_records/${segment(call, "record")}`;
   const expected = call.headers[unmodifiedHeader];
   if (expected !== undefined) {
@@ -58,7 +58,7 @@ export async function changeRecord(call: ExplorerCall): Promise<ExplorerResponse
 }
 
 async function write(
-  call: ExplorerCall,
+  call: DnsCall,
   method: "POST" | "PATCH",
   path: string,
 ): Promise<ExplorerResponse> {
@@ -106,6 +106,6 @@ export async function deleteRecords(
   }
 }
 
-function segment({ parameters }: ExplorerCall, name: string): string {
+function segment({ parameters }: DnsCall, name: string): string {
   return encodeURIComponent(parameters[name] as string);
 }

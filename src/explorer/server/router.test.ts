@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Route } from "./call.ts";
+import type { Route } from "./context.ts";
 import { findRoute } from "./router.ts";
 
 const route = (method: Route["method"], path: string): Route => ({

@@ -1,5 +1,5 @@
 /** Finds the route of a request by its method and path. */
-import type { Route } from "./call.ts";
+import type { Route } from "./context.ts";
 
 export type Found =
   | { readonly route: Route; readonly parameters: Readonly<Record<string, string>> }

@@ -1,22 +1,26 @@
 /** Serves the explorer of a state folder. */
 import { basename, join } from "node:path";
-import { packageVersion } from "../../base/package-version.ts";
 import { listenAtFreePort } from "../../base/ports.ts";
-import { persistPath, pluginFolder } from "../../state/folder.ts";
+import { explain, persistPath, pluginFolder } from "../../state/folder.ts";
 import { type ProjectRemote, usedRemotes } from "../../store/config/remotes.ts";
 import { readOrMakeCredentials, findServer } from "../../s3/state-files.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
-import { ActivityLog } from "./activity-log.ts";
+import { ActivityLog, ChangeFeed } from "./activity-log.ts";
 import { ActivitySources } from "./activity-sources.ts";
 import type { ExplorerContext } from "./context.ts";
 import { ExplorerServer } from "./explorer-server.ts";
 import { routes } from "./routes/index.ts";
 import { StoreConditions } from "./store-conditions.ts";
 import { StoreTasks } from "./store-tasks.ts";
-import { readOrMakeToken } from "./token-file.ts";
+import type { ProjectConfig } from "../../config/read-config.ts";
+import { clientHeader } from "../../dns/rules/api-call.ts";
+import { randomBytes } from "node:crypto";
+import { readOrMakeFile } from "../../base/private-files.ts";
+import { UserError } from "../../base/user-error.ts";
 
 const defaultPort = 8790;
 const host = "127.0.0.1";
+const tokenBytes = 16;
 
 export interface ExplorerBucketOptions {
   readonly name: string;
@@ -43,7 +47,7 @@ export interface StartExplorerOptions {
 export type ExplorerParts = Partial<
   Pick<
     ExplorerContext,
-    "bindings" | "project" | "s3" | "dns" | "runningDns" | "activity" | "conditions"
+    "bindings" | "project" | "s3" | "dns" | "runningDns" | "activity" | "changes" | "conditions"
   >
 >;
 
@@ -82,7 +86,8 @@ export async function serveExplorer(
   const store = new StoreClient(storeFolder, configured, "explorer");
   const folderParts = partsOfFolder(options.stateFolder);
   const dns = parts.dns ?? folderParts.dns;
-  const tasks = new StoreTasks(store, dns);
+  const changes = parts.changes ?? folderParts.changes;
+  const tasks = new StoreTasks({ store, dns, changes });
   // They end with the explorer. The conditions of a dev server end with the dev server.
   const ownConditions = new StoreConditions({
     folder: storeFolder,
@@ -92,10 +97,13 @@ export async function serveExplorer(
   });
   const conditions = parts.conditions ?? ownConditions;
   const context = { ...folderParts, ...parts, conditions, store, tasks };
+  conditions.onChange = () => changes.add({ topic: "faults" });
   const sources = new ActivitySources({
     storeFolder,
     dns: context.runningDns,
     activity: context.activity,
+    changes,
+    remoteNames: () => [...configured().remotes.keys()],
     hasRequests: async () => (await context.project()).hasRequests,
   });
   const server = new ExplorerServer({
@@ -130,10 +138,8 @@ function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "condi
     bindings: () => new Map(),
     project: async () => ({
       name: basename(stateFolder),
-      version: packageVersion(),
       stateFolder,
       scriptUrl: null,
-      s3Url: findServer(s3Folder),
       dns: null,
       hasRequests: false,
     }),
@@ -144,5 +150,55 @@ function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "condi
     dns: async () => null,
     runningDns: async () => null,
     activity: new ActivityLog(),
+    changes: new ChangeFeed(),
   };
+}
+
+/** The buckets of a project, for `startExplorer`. */
+export function explorerBuckets({
+  buckets,
+}: Pick<ProjectConfig, "buckets">): ExplorerBucketOptions[] {
+  return buckets.map(({ bucketName, previewBucketName, remote }) => ({
+    name: previewBucketName ?? bucketName,
+    ...(remote !== undefined && { remote }),
+  }));
+}
+
+/** The bindings of a project, by the names of their buckets. */
+export function usedBuckets({
+  buckets,
+}: Pick<ProjectConfig, "buckets">): ReadonlyMap<string, readonly string[]> {
+  const bindings = new Map<string, string[]>();
+  for (const { binding, bucketName, previewBucketName } of buckets) {
+    const name = previewBucketName ?? bucketName;
+    bindings.set(name, [...(bindings.get(name) ?? []), binding]);
+  }
+  return bindings;
+}
+
+/** The headers of the explorer's requests to the record API. */
+export function explorerHeaders(owner: { readonly email: string; readonly key: string }) {
+  const { email, key } = owner;
+  return { "x-auth-email": email, "x-auth-key": key, [clientHeader]: "explorer" };
+}
+
+/**
+ * The token of a state folder: made once, and kept in a file that only the user can read. The same
+ * token is used after a restart, so an open page and a bookmark go on.
+ *
+ * @throws UserError when the file cannot be written, or is not valid
+ */
+function readOrMakeToken(folder: string): string {
+  const name = "token";
+  let token;
+  try {
+    const file = { folder, name };
+    token = readOrMakeFile(file, () => `${randomBytes(tokenBytes).toString("hex")}\n`).trim();
+  } catch (error) {
+    throw explain(error, folder);
+  }
+  if (/^[0-9a-f]{32}$/.test(token)) return token;
+  throw new UserError(
+    `${join(folder, name)} has no token. Remove the file, and a new token is made.`,
+  );
 }

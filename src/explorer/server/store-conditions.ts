@@ -8,8 +8,7 @@
  */
 import { OwnerConditions } from "../../store/node/held-conditions.ts";
 import type { Conditions, ConditionsState } from "../api/conditions.ts";
-import type { ConditionsControl } from "./conditions-control.ts";
-import type { DnsAccess } from "./context.ts";
+import type { DnsAccess } from "./dns-follower.ts";
 import { dnsConditions, type DnsConditions } from "./dns-conditions.ts";
 import { readConditions, usualConditions } from "./wanted-conditions.ts";
 
@@ -24,11 +23,13 @@ interface StoreConditionsOptions {
   readonly dns: () => Promise<DnsAccess | null>;
 }
 
-export class StoreConditions implements ConditionsControl {
+export class StoreConditions {
   readonly #options: StoreConditionsOptions;
   readonly #store: OwnerConditions;
   readonly #dns: DnsConditions;
   #conditions: Conditions = usualConditions;
+  /** Called after each change. */
+  onChange = (): void => {};
 
   constructor(options: StoreConditionsOptions) {
     this.#options = options;
@@ -55,6 +56,11 @@ export class StoreConditions implements ConditionsControl {
     };
   }
 
+  /**
+   * Replaces all conditions, or none if one of them cannot be read.
+   *
+   * @throws CallError that quotes the fault
+   */
   async change(conditions: Conditions): Promise<ConditionsState> {
     const { bucketNames, remoteNames } = this.#options;
     const wanted = readConditions(conditions, await bucketNames(), remoteNames?.());
@@ -69,6 +75,7 @@ export class StoreConditions implements ConditionsControl {
       ),
       this.#dns.hold(dnsFaults.length === 0 ? null : { faults: dnsFaults }),
     ]);
+    this.onChange();
     return this.read();
   }
 

@@ -8,16 +8,16 @@
 import { randomUUID } from "node:crypto";
 import type { StoreClient } from "../../store/node/store-client.ts";
 import { undoMilliseconds, type DeleteRecordsTask, type NewTask, type Task } from "../api/tasks.ts";
-import { checkKey, findBucket } from "./bucket-access.ts";
+import type { ChangeFeed } from "./activity-log.ts";
+import { checkKey, findBucket, remoteChanges } from "./bucket-access.ts";
 import { CallError } from "./call.ts";
-import type { ExplorerContext } from "./context.ts";
 import { copyTargets, plainSelection } from "./copy-targets.ts";
 import { transferObjects } from "./copying.ts";
 import { deleteObjects } from "./deletion.ts";
+import type { DnsAccess } from "./dns-follower.ts";
 import { deleteRecords } from "./record-writes.ts";
 import { findSelected } from "./selected-objects.ts";
 import { TaskProgress } from "./task-progress.ts";
-import type { Tasks } from "./tasks.ts";
 
 /** A page that was closed for a moment sees how a task has ended. */
 const keptMilliseconds = 60_000;
@@ -34,16 +34,20 @@ interface StartedTask {
 /** Finds what the task is about; the result does the work when the time of "Undo" has passed. */
 type Preparation = () => Promise<() => Promise<void>>;
 
-export class StoreTasks implements Tasks {
-  readonly #store: StoreClient;
-  readonly #dns: ExplorerContext["dns"];
+interface StoreTasksOptions {
+  readonly store: StoreClient;
+  readonly dns: () => Promise<DnsAccess | null>;
+  readonly changes: ChangeFeed;
+}
+
+export class StoreTasks {
+  readonly #options: StoreTasksOptions;
   /** In the order of their starts. */
   readonly #tasks = new Map<string, StartedTask>();
   #isClosed = false;
 
-  constructor(store: StoreClient, dns: ExplorerContext["dns"]) {
-    this.#store = store;
-    this.#dns = dns;
+  constructor(options: StoreTasksOptions) {
+    this.#options = options;
   }
 
   list(): readonly Task[] {
@@ -51,10 +55,16 @@ export class StoreTasks implements Tasks {
     return Array.from(this.#tasks.values(), ({ progress }) => progress.show());
   }
 
+  /** @throws CallError */
   async start(request: NewTask): Promise<Task> {
     const isDeletion = request.kind === "delete" || request.kind === "deleteRecords";
     const waitMilliseconds = isDeletion ? undoMilliseconds : 0;
-    const progress = new TaskProgress(randomUUID(), request, Date.now() + waitMilliseconds);
+    const progress = new TaskProgress({
+      id: randomUUID(),
+      request,
+      begins: Date.now() + waitMilliseconds,
+      onChange: () => this.#options.changes.add({ topic: "tasks" }),
+    });
     const prepare =
       request.kind === "deleteRecords"
         ? await this.#recordWork(request, progress)
@@ -80,6 +90,7 @@ export class StoreTasks implements Tasks {
     return progress.show();
   }
 
+  /** @throws CallError for a task that is not known, or has ended */
   cancel(id: string): Task {
     this.#forgetOld();
     const task = this.#tasks.get(id);
@@ -98,6 +109,7 @@ export class StoreTasks implements Tasks {
     return progress.show();
   }
 
+  /** Ends running tasks after their current object. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const tasks = [...this.#tasks.values()];
@@ -113,11 +125,11 @@ export class StoreTasks implements Tasks {
     request: Exclude<NewTask, DeleteRecordsTask>,
     progress: TaskProgress,
   ): Promise<Preparation> {
-    const bucket = await findBucket(this.#store, request.bucket);
+    const bucket = await findBucket(this.#options.store, request.bucket);
     const plain = plainSelection(request);
     for (const key of request.keys) checkKey(key);
     const isDeletion = plain.kind === "delete";
-    const to = isDeletion ? null : await findBucket(this.#store, plain.to.bucket);
+    const to = isDeletion ? null : await findBucket(this.#options.store, plain.to.bucket);
     const targetOf = isDeletion ? null : copyTargets(plain);
     for (const key of plain.keys) if (targetOf !== null) checkKey(targetOf(key));
     return async () => {
@@ -126,18 +138,22 @@ export class StoreTasks implements Tasks {
       progress.count(objects.length + (isDeletion ? 0 : missing.length));
       return async () => {
         if (isDeletion || to === null || targetOf === null) {
-          return deleteObjects(bucket, objects, progress);
+          await deleteObjects(bucket, objects, progress);
+        } else {
+          for (const key of missing) progress.fail(key, "The object does not exist any more.");
+          const { kind, overwrite } = plain;
+          const transfer = { kind, from: bucket, to, overwrite, targetOf };
+          await transferObjects(transfer, objects, progress);
         }
-        for (const key of missing) progress.fail(key, "The object does not exist any more.");
-        const { kind, overwrite } = plain;
-        const transfer = { kind, from: bucket, to, overwrite, targetOf };
-        return transferObjects(transfer, objects, progress);
+        for (const changed of [bucket, to ?? bucket]) {
+          this.#options.changes.add(...remoteChanges(changed));
+        }
       };
     };
   }
 
   async #recordWork(request: DeleteRecordsTask, progress: TaskProgress): Promise<Preparation> {
-    const dns = await this.#dns();
+    const dns = await this.#options.dns();
     if (dns === null) throw new CallError(409, "This project has no DNS.");
     progress.count(request.records.length);
     return async () => () => deleteRecords(dns, request, progress);

@@ -3,7 +3,7 @@ import { TaskProgress } from "./task-progress.ts";
 
 function progressOf(total: number): TaskProgress {
   const request = { kind: "delete" as const, bucket: "photos", keys: [], prefixes: ["a/"] };
-  const progress = new TaskProgress("1", request, 0);
+  const progress = new TaskProgress({ id: "1", request, begins: 0, onChange: () => {} });
   progress.count(total);
   progress.begin();
   return progress;

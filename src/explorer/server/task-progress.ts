@@ -4,10 +4,19 @@ import type { NewTask, Task } from "../api/tasks.ts";
 /** More failures than a person reads. */
 const failuresMax = 100;
 
+interface TaskProgressOptions {
+  readonly id: string;
+  readonly request: NewTask;
+  /** When a deletion begins: milliseconds since the epoch. */
+  readonly begins: number;
+  readonly onChange: () => void;
+}
+
 export class TaskProgress {
   readonly id: string;
   readonly #request: NewTask;
   readonly #begins: number;
+  readonly #onChange: () => void;
   readonly #failures: { readonly key: string; readonly message: string }[] = [];
   #state: Task["state"] = "waiting";
   #isCancelled = false;
@@ -17,10 +26,12 @@ export class TaskProgress {
   /** When the task ended; `null` before. */
   #ended: number | null = null;
 
-  constructor(id: string, request: NewTask, begins: number) {
+  constructor({ id, request, begins, onChange }: TaskProgressOptions) {
     this.id = id;
     this.#request = request;
     this.#begins = begins;
+    this.#onChange = onChange;
+    onChange();
   }
 
   get ended(): number | null {
@@ -42,20 +53,24 @@ export class TaskProgress {
 
   begin(): void {
     this.#state = "running";
+    this.#onChange();
   }
 
   count(total: number): void {
     this.#total = total;
+    this.#onChange();
   }
 
   succeed(objects = 1): void {
     this.#done += objects;
+    this.#onChange();
   }
 
   fail(key: string, message: string): void {
     if (this.#ended !== null) return;
     this.#failed++;
     if (this.#failures.length < failuresMax) this.#failures.push({ key, message });
+    this.#onChange();
   }
 
   /** Only the first end counts: the work of a task that was cancelled ends later than the task. */
@@ -66,6 +81,7 @@ export class TaskProgress {
     const isBrokenOff = this.#isCancelled && (this.#state === "waiting" || !isComplete);
     this.#state = isBrokenOff ? "cancelled" : this.#failed > 0 ? "failed" : "done";
     this.#ended = now;
+    this.#onChange();
   }
 
   show(): Task {

@@ -25,7 +25,7 @@ import { BucketService, openChannel } from "./bucket-service.ts";
 import { clientHeader } from "../client/message.ts";
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
-import { recorded } from "./call-recorder.ts";
+import { callRecorder, recorded } from "./call-recorder.ts";
 import { Restoration } from "./restoration.ts";
 import { storeClock, storeTestSession } from "./test-session.ts";
 import { decideCalls, executedRequestId, exemptClient, heldConditions } from "./conditions.ts";
@@ -127,9 +127,11 @@ export class BucketObject extends BucketService<BucketEnv> {
     requestId?: string,
     clientName?: string,
   ): Outcome[] | Promise<Outcome[]> {
-    return this.#withFiles(operations, () =>
-      this.#executeArrived(operations, requestId, clientName),
-    );
+    const execute = (batch: Operation[]): Outcome[] | Promise<Outcome[]> =>
+      this.#withFiles(batch, () => this.#executeArrived(batch, requestId, clientName));
+    // The script gives no name. Calls of other processes are recorded where they arrive.
+    if (clientName !== undefined || !callRecorder.isFollowed) return execute(operations);
+    return recorded(execute, { client: "script", bucketName: this.#name })(operations);
   }
 
   /** Batches without files are executed at once. */
@@ -161,8 +163,8 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async fetch(request: globalThis.Request): Promise<Response> {
     if (!request.headers.has("upgrade")) return super.fetch(request);
-    const clientName = request.headers.get(clientHeader) ?? undefined;
-    const caller = { client: clientName ?? "", bucketName: this.#name };
+    const clientName = request.headers.get(clientHeader) ?? "";
+    const caller = { client: clientName, bucketName: this.#name };
     return openChannel(
       recorded((operations, id) => this.execute(operations, id, clientName), caller),
     );

@@ -1,11 +1,11 @@
 /**
- * The last calls of other processes, for a process that follows them (the explorer).
+ * The last calls of the script and of other processes, for a process that follows them (the explorer).
  *
  * All buckets of a runtime and the endpoint live in one isolate and share one recorder. Calls are
  * recorded while a process asks for them; otherwise a call costs one look at `isFollowed`. Several
  * processes may follow: each says the last call that it has.
  */
-import type { Outcome } from "../core/operations.ts";
+import type { Operation, Outcome } from "../core/operations.ts";
 import { describeCall, type Call } from "../core/fault.ts";
 import type { BucketService } from "./bucket-service.ts";
 import type { FollowedCall, FollowedCalls } from "../client/message.ts";
@@ -14,6 +14,8 @@ interface Caller {
   readonly client: string;
   readonly bucketName: string;
 }
+
+type RecordedCall = Omit<Call, "method"> & Pick<FollowedCall, "method">;
 
 /** A flood of calls between two questions must not take the memory. */
 const callsMax = 5000;
@@ -35,7 +37,7 @@ class CallRecorder {
     return { run, last, calls };
   }
 
-  add(client: string, call: Call, started: number, text: string | null): void {
+  add(client: string, call: RecordedCall, started: number, text: string | null): void {
     const now = Date.now();
     if (now - this.#askedAt > silenceMilliseconds) {
       this.isFollowed = false;
@@ -51,7 +53,7 @@ class CallRecorder {
 
 export const callRecorder = new CallRecorder();
 
-/** `execute` for calls of another process. */
+/** `execute`, with a record of its calls. */
 export function recorded(
   execute: BucketService["execute"],
   { client, bucketName }: Caller,
@@ -62,7 +64,7 @@ export function recorded(
     const record = (outcomes: Outcome[]): Outcome[] => {
       for (const [index, operation] of operations.entries()) {
         const outcome = outcomes[index] as Outcome;
-        const call = describeCall(bucketName, operation, outcome);
+        const call = describe(bucketName, operation, outcome);
         if (call !== null)
           callRecorder.add(client, call, started, outcome.ok ? null : outcome.text);
       }
@@ -71,4 +73,14 @@ export function recorded(
     const outcomes = execute(operations, requestId);
     return outcomes instanceof Promise ? outcomes.then(record) : record(outcomes);
   };
+}
+
+function describe(bucket: string, operation: Operation, outcome: Outcome): RecordedCall | null {
+  const { method } = operation;
+  if (method !== "createBucket" && method !== "deleteBucket") {
+    return describeCall(bucket, operation, outcome);
+  }
+  const call = { bucket, method, key: "", keys: [], bytes: 0 };
+  if (outcome.ok) return { ...call, outcome: "ok" };
+  return { ...call, outcome: "error", code: outcome.code };
 }

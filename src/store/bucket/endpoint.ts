@@ -14,7 +14,7 @@
  *     POST /open             opens the buckets of the run
  *     POST /collect/BUCKET   removes the files that crashes left
  *     POST /restore/BUCKET   a frame with a step of a restoration (`bucket/restoration.ts`)
- *     GET  /calls            the calls of other processes (`bucket/call-recorder.ts`)
+ *     GET  /calls            the last calls (`bucket/call-recorder.ts`)
  *     GET  /conditions       a WebSocket that holds conditions (`bucket/conditions.ts`)
  *
  * A header names the program that sends a request (`client/message.ts`).
@@ -61,9 +61,9 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   async #answer(action: string, bucketName: string, request: Request): Promise<Response> {
     const body = <Value>() => request.arrayBuffer().then((buffer) => decodeFrame<Value>(buffer));
     const requestId = request.headers.get(requestIdHeader) ?? undefined;
-    const clientName = request.headers.get(clientHeader) ?? undefined;
+    const clientName = request.headers.get(clientHeader) ?? "";
     const sent = { bucketName, requestId, clientName };
-    const caller = { client: clientName ?? "", bucketName };
+    const caller = { client: clientName, bucketName };
     switch (action) {
       case "":
         return new Response(this.env.runId);

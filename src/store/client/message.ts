@@ -52,9 +52,10 @@ export interface ConditionsReport {
   readonly storeTime: number;
 }
 
-/** The calls of other processes, as the owner reports them to a process that follows them. */
+/** The calls of the script and of other processes, as the owner reports them to a process that follows them. */
 
-export interface FollowedCall extends Call {
+export interface FollowedCall extends Omit<Call, "method"> {
+  readonly method: Call["method"] | "createBucket" | "deleteBucket";
   readonly id: number;
   /** When the call began: milliseconds since the epoch. */
   readonly at: number;

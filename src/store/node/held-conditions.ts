@@ -210,15 +210,16 @@ const askMilliseconds = 200;
 /** A folder without an owner has no calls, and the next owner takes time to start. */
 const silentMilliseconds = 1000;
 
-/** Follows the calls that other processes make at the owner of a store. The next owner has the same socket. */
+/** Follows the calls at the owner of a store. The next owner has the same socket. */
 export class CallFollower {
   readonly #endpoint: EndpointClient;
-  readonly #onCalls: (calls: readonly FollowedCall[]) => void;
+  readonly #onCalls: (calls: readonly FollowedCall[], isWhole: boolean) => void;
   #last: Pick<FollowedCalls, "run" | "last"> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(folder: string, onCalls: (calls: readonly FollowedCall[]) => void) {
+  /** @param onCalls `isWhole`: no call before these was missed, as between two owners */
+  constructor(folder: string, onCalls: (calls: readonly FollowedCall[], isWhole: boolean) => void) {
     this.#endpoint = new EndpointClient(folder);
     this.#onCalls = onCalls;
     void this.#ask();
@@ -237,8 +238,10 @@ export class CallFollower {
       const text = await this.#endpoint.request(`/calls${query}`, { method: "GET" });
       const answer = JSON.parse(text.toString()) as FollowedCalls;
       if (this.#isClosed) return;
+      const { calls, run } = answer;
+      const isWhole = this.#last === null || this.#last.run === run;
       this.#last = answer;
-      if (answer.calls.length > 0) this.#onCalls(answer.calls);
+      if (calls.length > 0 || !isWhole) this.#onCalls(calls, isWhole);
     } catch {
       pause = silentMilliseconds;
     }

@@ -1,18 +1,11 @@
 /** What happens in the project, as it happens. */
-import { activityStream } from "../activity-stream.ts";
-import { CallError, type ExplorerCall, type Route } from "../call.ts";
+import { activityStream, changeStream } from "../activity-log.ts";
+import { CallError, type ExplorerResponse } from "../call.ts";
+import { type ExplorerCall, type Route } from "../context.ts";
 
-export const activityRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/api/activity",
-    handle: async (call) => ({
-      status: 200,
-      headers: { "content-type": "text/event-stream" },
-      body: activityStream(call.context.activity, { after: lastId(call), signal: call.signal }),
-    }),
-  },
-];
+function streamed(body: AsyncGenerator<Uint8Array>): ExplorerResponse {
+  return { status: 200, headers: { "content-type": "text/event-stream" }, body };
+}
 
 /** A browser that connects again says the last id itself, and its address has the first one. */
 function lastId({ headers, query }: ExplorerCall): number {
@@ -23,3 +16,17 @@ function lastId({ headers, query }: ExplorerCall): number {
   }
   return id;
 }
+
+export const activityRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/api/activity",
+    handle: async (call) =>
+      streamed(activityStream(call.context.activity, { after: lastId(call), signal: call.signal })),
+  },
+  {
+    method: "GET",
+    path: "/api/changes",
+    handle: async ({ context, signal }) => streamed(changeStream(context.changes, signal)),
+  },
+];

@@ -1,12 +1,11 @@
 /** Buckets: their names, their sizes, and the buckets that the page makes and deletes. */
 import * as v from "valibot";
 import { StoreError } from "../../../store/core/errors.ts";
-import { countObjects } from "../object-count.ts";
 import type { BucketStatistics, BucketSummary } from "../../api/buckets.ts";
 import { requireBucket } from "../bucket-access.ts";
-import { CallError, json, type ExplorerCall, type ExplorerResponse, type Route } from "../call.ts";
-import type { ExplorerContext } from "../context.ts";
-import { readInput } from "../json-input.ts";
+import { CallError, json, type ExplorerResponse, readInput } from "../call.ts";
+import type { ExplorerCall, Route, ExplorerContext } from "../context.ts";
+import type { Bucket } from "../../../store/node/bucket.ts";
 
 const newBucketSchema = v.object({ name: v.string("must be text") });
 
@@ -93,3 +92,31 @@ export const bucketRoutes: readonly Route[] = [
   { method: "GET", path: "/api/buckets/:bucket", handle: describe },
   { method: "DELETE", path: "/api/buckets/:bucket", handle: remove },
 ];
+
+/** A step takes about 4 ms, during which the bucket answers no other call. */
+const stepObjects = 5000;
+
+/**
+ * The numbers of a bucket, counted in steps: calls of scripts are executed between the steps.
+ *
+ * @param signal ends the count, when the page does not need it any more
+ */
+export async function countObjects(
+  bucket: Pick<Bucket, "call">,
+  signal: AbortSignal,
+): Promise<Pick<BucketStatistics, "objects" | "bytes" | "uploads">> {
+  let [objects, bytes] = [0, 0];
+  let after: string | undefined;
+  for (;;) {
+    signal.throwIfAborted();
+    const step = await bucket.call({
+      method: "stats",
+      limit: stepObjects,
+      ...(after !== undefined && { after }),
+    });
+    objects += step.objects;
+    bytes += step.bytes;
+    if (step.next === undefined) return { objects, bytes, uploads: step.uploads };
+    after = step.next;
+  }
+}

@@ -1,5 +1,5 @@
 /** All routes of the explorer's API. */
-import type { Route } from "../call.ts";
+import type { Route } from "../context.ts";
 import { activityRoutes } from "./activity-routes.ts";
 import { bucketRoutes } from "./bucket-routes.ts";
 import { conditionsRoutes } from "./conditions-routes.ts";

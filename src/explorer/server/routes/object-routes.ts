@@ -1,5 +1,5 @@
 /** Objects: their lists, their metadata, their content, and links to them. */
-import type { Route } from "../call.ts";
+import type { Route } from "../context.ts";
 import { downloadArchive } from "../archive.ts";
 import { makeLink } from "../object-link.ts";
 import { listObjects } from "../object-list.ts";

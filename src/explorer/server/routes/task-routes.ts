@@ -1,7 +1,7 @@
 /** Tasks: deletions, copies and moves of many objects, and deletions of records. */
 import * as v from "valibot";
-import { json, type ExplorerCall, type ExplorerResponse, type Route } from "../call.ts";
-import { readInput } from "../json-input.ts";
+import { json, type ExplorerResponse, readInput } from "../call.ts";
+import { type ExplorerCall, type Route } from "../context.ts";
 
 const selection = {
   bucket: v.string("must be text"),

@@ -3,7 +3,8 @@ import { parseServer } from "../../../dns/config/dns-table.ts";
 import { digJson, digText, fetchReasons, timeQuestion } from "../../../dns/client/dig.ts";
 import { parseQuestion } from "../../../dns/client/ask-server.ts";
 import type { LookupAnswer } from "../../api/zones-api.ts";
-import { json, requireParameter, type ExplorerCall, type Route } from "../call.ts";
+import { json, requireParameter } from "../call.ts";
+import { type ExplorerCall, type Route } from "../context.ts";
 import { forwardCall, requireDns } from "../record-api-forward.ts";
 import { changeRecord, createRecord, describeRecordTypes } from "../record-writes.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Bucket } from "../../store/node/bucket.ts";
-import { countObjects } from "./object-count.ts";
+import type { Bucket } from "../../../store/node/bucket.ts";
+import { countObjects } from "./bucket-routes.ts";
 
 /** A bucket that counts two objects of 10 bytes in each step. */
 function countedBucket(steps: number) {

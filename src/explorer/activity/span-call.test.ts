@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { questionOf } from "./doh-question.ts";
+import { questionOf } from "./span-call.ts";
 
 const read = (query: string) => questionOf(new URLSearchParams(query));
 

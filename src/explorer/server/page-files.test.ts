@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listPreload } from "./list-preload.ts";
+import { listPreload } from "./page-files.ts";
 
 const preload = (address: string): string | null =>
   listPreload(new URL(address, "http://localhost"));

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CallError } from "./call.ts";
-import { decodeUploadCursor, encodeUploadCursor } from "./upload-cursor.ts";
+import { CallError } from "../call.ts";
+import { decodeUploadCursor, encodeUploadCursor } from "./upload-routes.ts";
 
 /** The error that is no `CallError`, or `null`. */
 function otherError(cursor: string): unknown {
