@@ -2,9 +2,10 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { RestorationStep, RestoredValue } from "../../src/store/core/operations.ts";
 import { encodeFrame } from "../../src/store/client/message.ts";
+import { backupBuckets } from "../../src/store/node/backup.ts";
 import { LocalBuckets } from "../../src/store/node/local-bucket.ts";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { createProject, ledgeDev } from "../support/dev-process.ts";
@@ -270,6 +271,20 @@ const count = 12;
 const keyOf = (index: number): string => `key-${String(index).padStart(2, "0")}`;
 
 const all = Array.from({ length: count }, (_, index) => keyOf(index));
+
+it("ledge store backup copies files that the bucket removes meanwhile", async () => {
+  const folder = temporaryFolder();
+  const storeFolder = join(folder, "store");
+  const { bucket } = await startStore(folder);
+  for (const key of all) await bucket.put(key, bytesOf(size));
+  const local = new LocalBuckets(storeFolder);
+  onTestFinished(() => local.close());
+  const files = blobFiles(folder);
+  // Called when the first of several copies is made.
+  const onFile = () => files.splice(0).forEach((file) => rmSync(file));
+  const options = { local, storeFolder, bucketNames: ["photos"], folder: temporaryFolder() };
+  expect(await backupBuckets({ ...options, onFile })).toMatchObject([{ objects: count }]);
+});
 
 /** All objects are whole, and no other file is left once garbage is collected. */
 async function expectWhole(project: StoreProject, bucket: StoreBucket): Promise<string[]> {

@@ -23,7 +23,13 @@ export async function startTestDns(
   writeFileSync(configPath, JSON.stringify({ dns: table }));
   const lines: string[] = [];
   const log = (text: string): void => void lines.push(text);
-  const dns = await startDns({ configPath, port: 0, dnsPort: 0, log, ...rest });
+  const removeFolder = (): void => {
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  const starting = startDns({ configPath, port: 0, dnsPort: 0, log, ...rest });
+  // A start that is refused returns nothing that could be stopped.
+  starting.catch(removeFolder);
+  const dns = await starting;
   return {
     dns,
     port: dns.dnsPort ?? 0,
@@ -32,7 +38,7 @@ export async function startTestDns(
     lines,
     async stop() {
       await dns.stop();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+      removeFolder();
     },
   };
 }
