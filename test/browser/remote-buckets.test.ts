@@ -46,13 +46,11 @@ it("the list of buckets says which bucket is on a service", async () => {
   expect(await other.getByText("on cluster").count()).toBe(0);
 });
 
-it("the conditions explain why the bucket has none, and offer the others", async () => {
-  const page = await browser.open(project.explorerUrl);
+it("a fault of the bucket is refused, and the page says why", async () => {
+  const page = await browser.open(project.explorerUrl, { expectedErrors: /400/ });
   await page.goto(`${project.origin}/faults`);
-  const form = page.getByRole("region", { name: "Bucket faults", exact: true });
-  await form
-    .getByText("Calls of photos go to an S3 service, and have no conditions.")
-    .waitFor(waiting);
-  const choices = form.getByLabel("Bucket", { exact: true }).getByRole("option");
-  expect(await choices.allInnerTexts()).toEqual(["All buckets", "backup"]);
+  await page.getByLabel("A fault as text").fill("put:photos:10001");
+  await page.getByLabel("A fault as text").press("Enter");
+  await page.getByRole("alert").filter({ hasText: "S3 service" }).waitFor(waiting);
+  expect(await page.getByRole("list", { name: "Faults that are on" }).count()).toBe(0);
 });

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { useBrowser } from "./support/browser.ts";
 import { fillBuckets, fillZone, makeActivity, shownPicture } from "./support/demonstration.ts";
 import { askByHttp, s3Of } from "./support/programs.ts";
-import { serveProject } from "./support/served-project.ts";
+import { serveProject, switchFaults } from "./support/served-project.ts";
 
 const project = serveProject();
 const browser = useBrowser();
@@ -35,14 +35,7 @@ afterAll(() => {
   if (!isKept) rmSync(folder, { recursive: true, force: true });
 });
 
-afterEach(async () => {
-  const conditions = { bucketFaults: [], dnsFaults: [] };
-  await changeConditions({ ...conditions, latencyMilliseconds: 0, clockOffsetMilliseconds: 0 });
-});
-
-async function changeConditions(conditions: object): Promise<void> {
-  await project.call("/api/conditions", { method: "PUT", body: JSON.stringify(conditions) });
-}
+afterEach(() => switchFaults(project));
 
 async function open(
   place: string,
@@ -122,10 +115,13 @@ describe.each(schemes)("the pictures, %s", (scheme) => {
     expect(await take(page, `live-${scheme}`)).toEqual(wide);
   });
 
-  it("show conditions in force", async () => {
-    await changeConditions({
-      bucketFaults: [{ text: "put:photos/uploads/*:10001" }, { text: "get:backup:slow=2s" }],
-      dnsFaults: [{ text: "dns:servfail:api.example.com/A:times=2" }],
+  it("show faults", async () => {
+    await switchFaults(project, {
+      faults: [
+        "put:photos/uploads/*:10001",
+        "get:backup:slow=2s",
+        "dns:servfail:api.example.com/A:times=2",
+      ],
       latencyMilliseconds: 150,
       clockOffsetMilliseconds: 8 * 86_400_000,
     });
@@ -133,7 +129,7 @@ describe.each(schemes)("the pictures, %s", (scheme) => {
     const page = await open("/faults", scheme);
     await page.getByText("1 hit").waitFor(waiting);
     await page.getByText("3 faults").waitFor(waiting);
-    expect(await take(page, `conditions-${scheme}`)).toEqual(wide);
+    expect(await take(page, `faults-${scheme}`)).toEqual(wide);
   });
 });
 

@@ -1,5 +1,4 @@
 /** The frame of the page: the navigation, the banner of faults, the view of the place, and notices. */
-import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/frame.css";
@@ -14,11 +13,10 @@ import { ShortcutHelp, useShortcuts } from "./frame/shortcuts.tsx";
 import { ProjectContext, Sidebar } from "./frame/sidebar.tsx";
 import { TaskList, TasksProvider } from "./frame/tasks.tsx";
 import { UploadTray } from "./objects/upload-tray.tsx";
-import { ConditionsBanner } from "./parts/conditions-banner.tsx";
+import { FaultsBanner, FaultsProvider, FaultsView } from "./faults/faults-view.tsx";
 import type { Place } from "./location.ts";
 import { AskView } from "./views/ask.tsx";
 import { BucketsView } from "./views/buckets.tsx";
-import { ConditionsView } from "./views/conditions.tsx";
 import { LiveView } from "./live/live-view.tsx";
 import { ObjectsView } from "./views/objects.tsx";
 import { RecordsView } from "./views/records.tsx";
@@ -48,21 +46,23 @@ function App() {
       <NoticesContext.Provider value={notices.notices}>
         <ProjectContext.Provider value={project.data ?? null}>
           <TasksProvider>
-            <a class="skip-link" href="#main">
-              Skip to the content
-            </a>
-            <div class="frame">
-              <Sidebar onShortcuts={() => setHelpOpen(true)} />
-              <ConditionsBanner />
-              <main id="main" class="frame-main" ref={main} tabIndex={-1}>
-                <ViewOf place={place} />
-              </main>
-              <UploadTray />
-            </div>
-            <NoticeList list={notices.list} onDismiss={notices.notices.dismiss}>
-              <TaskList />
-            </NoticeList>
-            {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
+            <FaultsProvider>
+              <a class="skip-link" href="#main">
+                Skip to the content
+              </a>
+              <div class="frame">
+                <Sidebar onShortcuts={() => setHelpOpen(true)} />
+                <FaultsBanner />
+                <main id="main" class="frame-main" ref={main} tabIndex={-1}>
+                  <ViewOf place={place} />
+                </main>
+                <UploadTray />
+              </div>
+              <NoticeList list={notices.list} onDismiss={notices.notices.dismiss}>
+                <TaskList />
+              </NoticeList>
+              {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
+            </FaultsProvider>
           </TasksProvider>
         </ProjectContext.Provider>
       </NoticesContext.Provider>
@@ -87,7 +87,7 @@ function ViewOf({ place }: { readonly place: Place }) {
     case "live":
       return <LiveView place={place} />;
     case "faults":
-      return <ConditionsView />;
+      return <FaultsView />;
     case "unknown":
       return (
         <section class="state">

@@ -96,3 +96,27 @@ export function serveProject(
   });
   return used;
 }
+
+/** Replaces the faults, the latency and the clock of a project; without an argument, ends all. */
+export async function switchFaults(
+  project: ServedProject,
+  {
+    faults = [],
+    latencyMilliseconds = 0,
+    clockOffsetMilliseconds = 0,
+  }: {
+    readonly faults?: readonly string[];
+    readonly latencyMilliseconds?: number;
+    readonly clockOffsetMilliseconds?: number;
+  } = {},
+): Promise<void> {
+  const of = (isDns: boolean): object[] =>
+    faults.filter((text) => text.startsWith("dns:") === isDns).map((text) => ({ text }));
+  const body = {
+    bucketFaults: of(false),
+    dnsFaults: of(true),
+    latencyMilliseconds,
+    clockOffsetMilliseconds,
+  };
+  await project.call("/api/conditions", { method: "PUT", body: JSON.stringify(body) });
+}

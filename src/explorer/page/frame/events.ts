@@ -106,6 +106,8 @@ export interface Fetched<Data> {
   /** Not while data is loaded again because of a change. */
   readonly isLoading: boolean;
   readonly reload: () => void;
+  /** The same, without a sign that data is loaded. */
+  readonly refresh: () => void;
 }
 
 interface FetchedState<Data> {
@@ -159,8 +161,9 @@ export function useFetched<Data>(
     return () => ended.abort();
   }, [key, round]);
   const reload = useCallback(() => setRound({ isQuiet: false }), []);
+  const refresh = useCallback(() => setRound({ isQuiet: true }), []);
   useChanges(matches ?? noChange, () => {
-    if (matches !== undefined) setRound({ isQuiet: true });
+    if (matches !== undefined) refresh();
   });
   const isCurrent = state.key === key;
   return {
@@ -168,5 +171,6 @@ export function useFetched<Data>(
     problem: isCurrent ? state.problem : undefined,
     isLoading: !isCurrent || state.isLoading,
     reload,
+    refresh,
   };
 }

@@ -63,7 +63,7 @@ export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
       </nav>
       <div class="sidebar-tools">
         <ThemeMenu />
-        <button type="button" class="button quiet" onClick={onShortcuts}>
+        <button type="button" class="button quiet" aria-label="Shortcuts" onClick={onShortcuts}>
           <Icon name="keyboard" />
           <span class="sidebar-word">Shortcuts</span>
         </button>

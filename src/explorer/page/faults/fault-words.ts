@@ -1,6 +1,6 @@
-/** Conditions in words: lengths of time, and the sentence of the banner. */
-import { counted } from "../../../base/format.ts";
-import type { Conditions } from "../../api/conditions.ts";
+/** Faults in words: lengths of time, and the sentence of the banner. */
+import type { FaultsState } from "./faults-api.ts";
+import { countedNoun } from "../frame/format.ts";
 
 const units = [
   ["day", 86_400_000],
@@ -10,13 +10,13 @@ const units = [
 ] as const;
 
 /** The two largest units: `8 days`, `1 day and 2 hours`, `200 ms`. */
-export function durationWords(milliseconds: number): string {
+function durationWords(milliseconds: number): string {
   let rest = Math.round(Math.abs(milliseconds));
   const parts: string[] = [];
   for (const [unit, size] of units) {
     const count = Math.floor(rest / size);
     rest %= size;
-    if (count > 0) parts.push(counted(count, unit));
+    if (count > 0) parts.push(countedNoun(count, unit));
   }
   if (rest > 0 || parts.length === 0) parts.push(`${rest} ms`);
   return parts.slice(0, 2).join(" and ");
@@ -27,12 +27,13 @@ export function offsetWords(milliseconds: number): string {
   return `${durationWords(milliseconds)} ${milliseconds < 0 ? "behind" : "ahead"}`;
 }
 
-/** What is unusual: `2 faults and a clock 8 days ahead`; `null` if nothing is. */
-export function unusualWords(conditions: Conditions): string | null {
-  const { bucketFaults, dnsFaults, latencyMilliseconds, clockOffsetMilliseconds } = conditions;
-  const faults = bucketFaults.length + dnsFaults.length;
+/** What is on: `2 faults and a clock 8 days ahead`; `null` if nothing is. */
+export function faultWords(
+  state: Pick<FaultsState, "faults" | "latencyMilliseconds" | "clockOffsetMilliseconds">,
+): string | null {
+  const { faults, latencyMilliseconds, clockOffsetMilliseconds } = state;
   const parts: string[] = [];
-  if (faults > 0) parts.push(counted(faults, "fault"));
+  if (faults.length > 0) parts.push(countedNoun(faults.length, "fault"));
   if (latencyMilliseconds > 0) parts.push(`${durationWords(latencyMilliseconds)} of latency`);
   if (clockOffsetMilliseconds !== 0) parts.push(`a clock ${offsetWords(clockOffsetMilliseconds)}`);
   if (parts.length < 2) return parts[0] ?? null;
