@@ -38,7 +38,11 @@ describe("loadWithBytecode()", () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "ledge-code-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    onTestFinished(() => {
+      // Otherwise the next save would make the folder again.
+      saveBytecode();
+      rmSync(folder, { recursive: true });
+    });
     path = join(folder, "node_modules/large/index.js");
     cacheFolder = join(folder, "node_modules/.cache/ledge");
     mkdirSync(join(folder, "node_modules/large"), { recursive: true });

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { claimFolder, Succession } from "./succession.ts";
 import { fileIdentity, FileLock } from "./lock.ts";
 import { FolderOwner, markPath, OwnerLink, readOwnerRecord } from "./owner.ts";
@@ -25,10 +25,11 @@ const waiting = { timeout: 30_000, interval: 10 };
 let folder: string;
 
 beforeEach(() => {
-  folder = join(mkdtempSync(join(tmpdir(), "ledge-owner-")), "state");
+  const parent = mkdtempSync(join(tmpdir(), "ledge-owner-"));
+  folder = join(parent, "state");
+  // Runs after the functions that a test adds: a successor that is not stopped yet makes the folder again.
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
 });
-
-afterEach(() => rmSync(join(folder, ".."), { recursive: true, force: true }));
 
 function take(isBrief = false, onHandover?: () => void): Promise<FolderOwner | null> {
   return FolderOwner.tryTake(folder, { isBrief, onHandover });
