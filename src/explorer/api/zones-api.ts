@@ -84,8 +84,6 @@ export interface DnsRecord {
   readonly name: string;
   readonly type: string;
   readonly content: string;
-  /** Of types with fields of their own. */
-  readonly data?: Readonly<Record<string, string | number>>;
   /** Of MX, SRV and URI. */
   readonly priority?: number;
   /** 1: automatic */

@@ -1,5 +1,6 @@
 /** Calls of the explorer's API. A call that fails throws an `ApiCallError` with a sentence for people. */
 import type { ApiFailure } from "../api/project.ts";
+import type { DnsEnvelope, DnsProblem } from "../api/zones-api.ts";
 
 export class ApiCallError extends Error {
   override readonly name = "ApiCallError";
@@ -21,13 +22,13 @@ export class ApiCallError extends Error {
  */
 export const pageBase: string = /^\/~[^/]+/.exec(globalThis.location?.pathname ?? "")?.[0] ?? "";
 
-interface CallOptions {
+export interface CallOptions {
   readonly method?: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is. */
-  readonly body?: Blob;
+  readonly body?: Blob | FormData;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -81,9 +82,16 @@ export function unreachable(cause: unknown): ApiCallError {
 
 export function readFailure(status: number, text: string): ApiCallError {
   try {
-    const { message, code } = JSON.parse(text) as ApiFailure;
-    return new ApiCallError(status, message, code);
+    const { message, code, errors } = JSON.parse(text) as ApiFailure & Partial<DnsEnvelope<never>>;
+    if (errors === undefined) return new ApiCallError(status, message, code);
+    return new ApiCallError(status, errors.map(problemText).join("\n"), errors[0]?.code);
   } catch {
     return new ApiCallError(status, `The explorer answered with the status ${status}.`);
   }
+}
+
+/** A line for each problem of the record API, with the API's own messages and codes. */
+function problemText({ message, code, error_chain = [] }: DnsProblem): string {
+  const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+  return [`${sentence} (${code})`, ...error_chain.map(problemText)].join(" ");
 }

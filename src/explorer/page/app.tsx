@@ -15,13 +15,13 @@ import { TaskList, TasksProvider } from "./frame/tasks.tsx";
 import { UploadTray } from "./objects/upload-tray.tsx";
 import { FaultsBanner, FaultsProvider, FaultsView } from "./faults/faults-view.tsx";
 import type { Place } from "./location.ts";
-import { AskView } from "./views/ask.tsx";
 import { BucketsView } from "./views/buckets.tsx";
 import { LiveView } from "./live/live-view.tsx";
 import { ObjectsView } from "./views/objects.tsx";
-import { RecordsView } from "./views/records.tsx";
 import { UploadsView } from "./objects/uploads-view.tsx";
-import { ZonesView } from "./views/zones.tsx";
+import { LookupView } from "./zones/lookup-view.tsx";
+import { RecordsView } from "./zones/records-view.tsx";
+import { ZonesView } from "./zones/zones-view.tsx";
 
 function App() {
   const navigation = useAddress();
@@ -83,7 +83,7 @@ function ViewOf({ place }: { readonly place: Place }) {
     case "records":
       return <RecordsView place={place} />;
     case "lookup":
-      return <AskView place={place} />;
+      return <LookupView place={place} />;
     case "live":
       return <LiveView place={place} />;
     case "faults":

@@ -30,6 +30,7 @@ export type Place =
   | {
       readonly view: "lookup";
       readonly name: string;
+      /** Empty: PTR for an address, and A for a name. */
       readonly type: string;
       /** Whether the question asks for signatures. */
       readonly dnssec?: true;
@@ -90,9 +91,10 @@ export function parsePlace(path: string, search: string): Place {
     };
   }
   if (name) return unknown;
-  if (view === "lookup") {
+  // Older links have "ask".
+  if (view === "lookup" || view === "ask") {
     const dnssec = text("dnssec") === "true" && { dnssec: true as const };
-    return { view: "lookup", name: text("name"), type: text("type") || "A", ...dnssec };
+    return { view: "lookup", name: text("name"), type: text("type"), ...dnssec };
   }
   if (view === "live") return { view: "live", filter: text("filter") };
   if (view === "faults") return { view: "faults" };
@@ -126,7 +128,7 @@ export function placeUrl(place: Place): string {
     case "lookup":
       return `/lookup${queryText({
         name: place.name,
-        type: place.type === "A" ? "" : place.type,
+        type: place.type,
         dnssec: place.dnssec === true ? "true" : null,
       })}`;
     case "live":
@@ -157,7 +159,7 @@ export function placeTitle(place: Place): string {
     case "zones":
       return "Zones · Ledge explorer";
     case "lookup":
-      return `${place.name === "" ? "DNS lookup" : `${place.name} ${place.type}`} · Ledge explorer`;
+      return `${place.name === "" ? "DNS lookup" : `${place.name} ${place.type}`.trim()} · Ledge explorer`;
     case "live":
       return "Live · Ledge explorer";
     case "faults":

@@ -1,160 +1,162 @@
-/** The form of a record: for a new record, and for all fields of a record that exists. */
-import { useState } from "preact/hooks";
-import type { DnsProblem, DnsRecord, DnsZone } from "../../api/zones-api.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { callDns, dnsPath } from "./dns-calls.ts";
-import { ProblemLines } from "./problem-lines.tsx";
-import { FormField } from "./record-field.tsx";
-import { recordForm, recordForms, type RecordForm } from "./record-forms.ts";
-import { newValues, problemField, recordRequest, valuesOf } from "./record-values.ts";
-import { writeInZone } from "./record-writes.ts";
-import { useSubmission } from "./zone-dialogs.tsx";
+/**
+ * The one form of a record, for new records and for records that exist. The content is one field, as in
+ * a zone file: the server knows the types, and says what is wrong. A record that was changed after it
+ * was opened is not overwritten: what was typed stays, and the new values can be loaded.
+ */
+import { useEffect, useState } from "preact/hooks";
+import {
+  unmodifiedHeader,
+  type DnsRecord,
+  type DnsZone,
+  type RecordTypes,
+} from "../../api/zones-api.ts";
+import { useFetched } from "../frame/events.ts";
+import { useNotices } from "../frame/notices.tsx";
+import { draftOf, newDraft, recordRequest } from "./record-rules.ts";
+import { callDns, CheckField, FormDialog, TextField } from "./zone-parts.tsx";
+
+/** In the address, instead of the id of a record. */
+export const newRecord = "new";
 
 interface RecordDialogProps {
   readonly zone: DnsZone;
-  /** `null` for a new record. */
-  readonly record: DnsRecord | null;
+  /** The id of the record, or `newRecord`. */
+  readonly id: string;
+  readonly types: RecordTypes;
   readonly onClose: () => void;
   readonly onSaved: (record: DnsRecord) => void;
 }
 
-export function RecordDialog({ zone, record, onClose, onSaved }: RecordDialogProps) {
-  const [type, setType] = useState(record?.type ?? "A");
-  const form = recordForm(type) as RecordForm;
-  const [values, setValues] = useState(() =>
-    record === null ? newValues(form) : valuesOf(record),
+export function RecordDialog(props: RecordDialogProps) {
+  const { zone, id, onClose } = props;
+  const notices = useNotices();
+  const { data: record, problem } = useFetched(
+    async (signal) => (id === newRecord ? null : fetchRecord(zone.id, id, signal)),
+    `record ${id}`,
   );
-  const { problems, isBusy, run } = useSubmission();
-  const change = (part: Partial<typeof values>): void => setValues({ ...values, ...part });
-  const problemsAt = (field: string | null): readonly DnsProblem[] =>
-    problems.filter((problem) => problemField(problem, form) === field);
+  useEffect(() => {
+    if (problem === undefined) return;
+    const missing = "Record not found: it was deleted, or the address has a mistake.";
+    notices.show(problem.status === 404 ? missing : problem.message, { tone: "problem" });
+    onClose();
+  }, [problem]);
+  return record === undefined ? null : <RecordForm {...props} opened={record} />;
+}
 
-  const submit = (): void =>
-    run(async () => {
-      const path = ["zones", zone.id, "dns_records", ...(record === null ? [] : [record.id])];
-      const options = {
-        method: record === null ? "POST" : "PATCH",
-        json: recordRequest(form, values),
-      };
-      const { result } = await writeInZone(zone.id, () =>
-        callDns<DnsRecord>(dnsPath(...path), options),
-      );
-      onSaved(result);
+async function fetchRecord(zone: string, id: string, signal?: AbortSignal): Promise<DnsRecord> {
+  const path = ["zones", zone, "dns_records", id];
+  return (await callDns<DnsRecord>(path, signal === undefined ? {} : { signal })).result;
+}
+
+function RecordForm(props: RecordDialogProps & { readonly opened: DnsRecord | null }) {
+  const { zone, types, opened, onClose, onSaved } = props;
+  /** What the draft was made of. */
+  const [record, setRecord] = useState(opened);
+  const [draft, setDraft] = useState(opened === null ? newDraft : draftOf(opened));
+  const change = (part: Partial<typeof draft>): void => setDraft({ ...draft, ...part });
+  const type = types.types.find((each) => each.type === draft.type) ?? types.types[0];
+  const save = async (): Promise<void> => {
+    const path = ["zones", zone.id, "dns_records", ...(record === null ? [] : [record.id])];
+    const { result } = await callDns<DnsRecord>(path, {
+      method: record === null ? "POST" : "PATCH",
+      json: recordRequest(draft, type),
+      ...(record !== null && { headers: { [unmodifiedHeader]: record.modified_on } }),
     });
-  const chooseType = (next: string): void => {
-    const fields = newValues(recordForm(next) as RecordForm).fields;
-    setType(next);
-    // What was typed stays where the new type has the same field.
-    setValues({ ...values, fields: { ...fields, ...pick(values.fields, Object.keys(fields)) } });
+    onSaved(result);
   };
-
+  const load = async (id: string): Promise<void> => {
+    const current = await fetchRecord(zone.id, id);
+    setRecord(current);
+    setDraft(draftOf(current));
+  };
   return (
-    <Dialog title={record === null ? "New record" : `Edit ${record.type} record`} onClose={onClose}>
-      <form
-        class="zones-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        {record === null && (
-          <div class="field">
-            <label htmlFor="record-type">Type</label>
-            <select
-              id="record-type"
-              class="input"
-              autoFocus
-              value={type}
-              onChange={(event) => chooseType(event.currentTarget.value)}
-            >
-              {recordForms.map((each) => (
-                <option key={each.type} value={each.type}>
-                  {each.type} – {each.summary}
-                </option>
-              ))}
-            </select>
-          </div>
-        )}
-        <FormField
+    <FormDialog
+      title={record === null ? "New record" : "Edit record"}
+      action={record === null ? "Add record" : "Save"}
+      onClose={onClose}
+      onSubmit={save}
+      remedy={(refusal, clear) =>
+        refusal.status === 412 &&
+        record !== null && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => void load(record.id).then(clear, onClose)}
+          >
+            Load the new values
+          </button>
+        )
+      }
+    >
+      <div class="record-fields">
+        <div class="field">
+          <label htmlFor="record-type">Type</label>
+          <select
+            id="record-type"
+            class="input"
+            value={draft.type}
+            onChange={(event) => change({ type: event.currentTarget.value })}
+          >
+            {types.types.map((each) => (
+              <option key={each.type}>{each.type}</option>
+            ))}
+          </select>
+        </div>
+        <TextField
           id="record-name"
           label="Name"
           hint={`@ is ${zone.name}; www is www.${zone.name}`}
-          example={form.nameExample ?? "www"}
-          value={values.name}
-          problems={problemsAt("name")}
+          value={draft.name}
           onValue={(name) => change({ name })}
         />
-        <div class="record-fields">
-          {form.fields.map((field) => (
-            <FormField
-              key={field.name}
-              id={`record-field-${field.name}`}
-              {...field}
-              value={values.fields[field.name] ?? ""}
-              problems={problemsAt(field.name)}
-              onValue={(text) => change({ fields: { ...values.fields, [field.name]: text } })}
-            />
-          ))}
-        </div>
-        {form.isProxiable === true && (
-          <div class="field">
-            <label class="zones-check">
-              <input
-                type="checkbox"
-                checked={values.proxied}
-                onChange={(event) => change({ proxied: event.currentTarget.checked })}
-              />
-              Proxied: answers have the platform's addresses
-            </label>
-            {problemsAt("proxied").length > 0 && <ProblemLines problems={problemsAt("proxied")} />}
-          </div>
+      </div>
+      <TextField
+        id="record-content"
+        label="Content"
+        hint={`Example: ${type?.example ?? ""}`}
+        rows={2}
+        value={draft.content}
+        onValue={(content) => change({ content })}
+      />
+      <div class="record-fields">
+        {type?.hasPriority === true && (
+          <TextField
+            id="record-priority"
+            label="Priority"
+            hint="The lowest is used first"
+            value={draft.priority}
+            onValue={(priority) => change({ priority })}
+          />
         )}
-        <div class="record-fields">
-          <FormField
-            id="record-ttl"
-            label="TTL"
-            hint="auto, or 60 to 86400 seconds"
-            example="auto"
-            value={values.proxied ? "auto" : values.ttl}
-            isDisabled={values.proxied}
-            problems={problemsAt("ttl")}
-            onValue={(ttl) => change({ ttl })}
-          />
-          <FormField
-            id="record-tags"
-            label="Tags"
-            hint="name:value, separated by commas"
-            example="team:web"
-            value={values.tags}
-            problems={problemsAt("tags")}
-            onValue={(tags) => change({ tags })}
-          />
-        </div>
-        <FormField
-          id="record-comment"
-          label="Comment"
-          example="For people; not served"
-          value={values.comment}
-          problems={problemsAt("comment")}
-          onValue={(comment) => change({ comment })}
+        <TextField
+          id="record-ttl"
+          label="TTL"
+          hint={`auto, or ${types.ttlSecondsMin} to ${types.ttlSecondsMax} seconds`}
+          value={draft.proxied ? "auto" : draft.ttl}
+          isDisabled={draft.proxied}
+          onValue={(ttl) => change({ ttl })}
         />
-        {problemsAt(null).length > 0 && <ProblemLines problems={problemsAt(null)} />}
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={isBusy}>
-            {isBusy ? "Saving…" : record === null ? "Add record" : "Save"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
-function pick(values: Readonly<Record<string, string>>, names: readonly string[]) {
-  return Object.fromEntries(
-    Object.entries(values).filter(([name, value]) => names.includes(name) && value !== ""),
+        <TextField
+          id="record-tags"
+          label="Tags"
+          hint="name:value, separated by commas"
+          value={draft.tags}
+          onValue={(tags) => change({ tags })}
+        />
+      </div>
+      <TextField
+        id="record-comment"
+        label="Comment"
+        value={draft.comment}
+        onValue={(comment) => change({ comment })}
+      />
+      {type?.isProxiable === true && (
+        <CheckField
+          label="Proxied: answers have the platform's addresses"
+          isChecked={draft.proxied}
+          onChange={(proxied) => change({ proxied })}
+        />
+      )}
+    </FormDialog>
   );
 }
