@@ -1,5 +1,6 @@
 /** The frame of the page: sections, keys, colours and widths. */
 import { describe, expect, it } from "vitest";
+import type { ProjectInfo } from "../../src/explorer/api/project.ts";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { serveProject } from "./support/served-project.ts";
 
@@ -44,35 +45,55 @@ describe("the page", () => {
     expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
   });
 
-  const places = ["/buckets", "/zones", "/lookup", "/live", "/faults", "/nothing"];
-  const forms = [
-    { colorScheme: "light", width: 1280 },
-    { colorScheme: "dark", width: 340 },
-  ] as const;
-
-  it.each(forms)("has no violation of axe-core, $colorScheme at $width px", async (form) => {
-    const page = await browser.open(project.explorerUrl, {
-      colorScheme: form.colorScheme,
-      viewport: { width: form.width, height: 800 },
-    });
-    const problems: Record<string, string[]> = {};
-    for (const place of places) {
-      await page.goto(`${project.origin}${place}`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      problems[place] = await accessibilityProblems(page);
-    }
-    expect(problems).toEqual(Object.fromEntries(places.map((place) => [place, []])));
+  it("shows the address and the keys of S3 to copy, and returns the focus", async () => {
+    const page = await browser.open(project.explorerUrl);
+    await page.getByRole("button", { name: "S3 access" }).click();
+    const dialog = page.getByRole("dialog", { name: "S3 access" });
+    await dialog.getByRole("button", { name: "Copy Address" }).click();
+    await dialog.getByRole("button", { name: "Address copied" }).waitFor();
+    const { s3 } = await project.call<ProjectInfo>("/api/project");
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(s3?.url);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.activeElement?.textContent === "S3 access");
   });
 
-  it("fits into 340 px without a horizontal scroll bar", async () => {
-    const page = await browser.open(project.explorerUrl, { viewport: { width: 340, height: 700 } });
+  const places = ["/buckets", "/zones", "/lookup", "/live", "/faults", "/nothing"];
+
+  it.each([
+    { colorScheme: "light", width: 1280, height: 800 },
+    { colorScheme: "dark", width: 320, height: 256 },
+  ] as const)(
+    "has no violation of axe-core, $colorScheme at $width x $height px, and no scroll bar to the side",
+    async ({ colorScheme, ...viewport }) => {
+      const page = await browser.open(project.explorerUrl, { colorScheme, viewport });
+      const found: Record<string, unknown> = {};
+      for (const place of places) {
+        await page.goto(`${project.origin}${place}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        found[place] = [width, ...(await accessibilityProblems(page))];
+      }
+      expect(found).toEqual(Object.fromEntries(places.map((place) => [place, [viewport.width]])));
+    },
+  );
+
+  it("has targets of at least 24 px on a phone", async () => {
+    const page = await browser.open(project.explorerUrl, { viewport: { width: 390, height: 800 } });
+    const small: Record<string, string[]> = {};
     for (const place of places) {
       await page.goto(`${project.origin}${place}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      const { scrollWidth } = await page.evaluate(() => ({
-        scrollWidth: document.documentElement.scrollWidth,
-      }));
-      expect({ place, isWide: scrollWidth > 340 }).toEqual({ place, isWide: false });
+      small[place] = await page.evaluate(() =>
+        [
+          ...document.querySelectorAll(
+            "main :is(button, select, input:not([type=checkbox])), nav a",
+          ),
+        ]
+          .filter((element) => element.checkVisibility())
+          .filter((element) => element.getBoundingClientRect().height < 24)
+          .map((element) => element.outerHTML),
+      );
     }
+    expect(small).toEqual(Object.fromEntries(places.map((place) => [place, []])));
   });
 });

@@ -1,13 +1,12 @@
 /**
- * The pictures of `docs/explorer.md`. With LEDGE_SCREENSHOTS=1 they are written into `docs/images`;
- * otherwise into a temporary folder, because each run has other times and ports.
+ * The pictures of `docs/explorer.md`, which LEDGE_SCREENSHOTS=1 writes into `docs/images`. Without the
+ * variable nothing is drawn: each run would have other times and ports.
  */
-import { mkdtempSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { useBrowser } from "./support/browser.ts";
 import { fillBuckets, fillZone, makeActivity, shownPicture } from "./support/demonstration.ts";
 import { askByHttp, s3Of } from "./support/programs.ts";
@@ -16,23 +15,16 @@ import { serveProject, switchFaults } from "./support/served-project.ts";
 const project = serveProject();
 const browser = useBrowser();
 
-const isKept = process.env["LEDGE_SCREENSHOTS"] === "1";
-const folder = isKept
-  ? fileURLToPath(new URL("../../docs/images", import.meta.url))
-  : mkdtempSync(join(tmpdir(), "ledge-screenshots-"));
+const isWanted = process.env["LEDGE_SCREENSHOTS"] === "1";
+const folder = fileURLToPath(new URL("../../docs/images", import.meta.url));
 const waiting = { timeout: 60_000 };
 /** The pictures are in the package. */
 const bytesMax = 150_000;
 const schemes = ["light", "dark"] as const;
 
 beforeAll(async () => {
-  mkdirSync(folder, { recursive: true });
   await fillBuckets(project, await browser.open(project.explorerUrl));
   await fillZone(project);
-});
-
-afterAll(() => {
-  if (!isKept) rmSync(folder, { recursive: true, force: true });
 });
 
 afterEach(() => switchFaults(project));
@@ -63,7 +55,7 @@ async function take(page: Page, name: string): Promise<{ width: number; height: 
 
 const wide = { width: 1280, height: 800 };
 
-describe.each(schemes)("the pictures, %s", (scheme) => {
+describe.skipIf(!isWanted).each(schemes)("the pictures, %s", (scheme) => {
   it("show objects with the details of an image", async () => {
     const query = new URLSearchParams({ prefix: "albums/alps/", key: shownPicture });
     const page = await open(`/buckets/photos?${query.toString()}`, scheme);
@@ -133,7 +125,7 @@ describe.each(schemes)("the pictures, %s", (scheme) => {
   });
 });
 
-it("a picture shows objects on a narrow screen", async () => {
+it.skipIf(!isWanted)("a picture shows objects on a narrow screen", async () => {
   const page = await open("/buckets/photos?prefix=albums%2Falps%2F", "light", 390);
   await page.getByRole("row").filter({ hasText: "valley.png" }).waitFor(waiting);
   expect(await take(page, "objects-narrow")).toEqual({ width: 390, height: 800 });

@@ -46,8 +46,7 @@ export function useBrowser(): TestBrowser {
       const page = await context.newPage();
       const errors: string[] = [];
       const add = (text: string): void => {
-        // A server without the stream of changes: the page works without it.
-        if (!expectedErrors.test(text) && !text.includes("/api/changes")) errors.push(text);
+        if (!expectedErrors.test(text)) errors.push(text);
       };
       page.on("console", (message) => {
         if (message.type() === "error") add(`${message.text()} ${message.location().url}`);

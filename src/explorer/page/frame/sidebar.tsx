@@ -1,9 +1,10 @@
 /** The navigation of the page: the sections, links of the project, and what a person sets. */
 import { createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectInfo } from "../../api/project.ts";
 import iconUrl from "../icon.svg";
 import type { Place } from "../location.ts";
+import { Dialog } from "./dialog.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
 import { Link, useNavigation } from "./navigation.tsx";
@@ -43,13 +44,18 @@ const sections: readonly Section[] = [
 export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
   const project = useProject();
   const { place } = useNavigation();
+  const nav = useRef<HTMLElement>(null);
+  // A narrow page shows some of the sections only.
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "nearest" });
+  }, [place.view]);
   return (
     <header class="sidebar">
       <p class="sidebar-name">
         <img src={iconUrl} alt="" width="20" height="20" />
         <bdi>{project?.name ?? "Ledge"}</bdi>
       </p>
-      <nav aria-label="Sections">
+      <nav aria-label="Sections" ref={nav}>
         <ul class="sidebar-links">
           {sections.map(({ label, icon, place: target, views }) => (
             <li key={label}>
@@ -61,6 +67,7 @@ export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
           ))}
         </ul>
       </nav>
+      {project !== null && <ProjectLinks project={project} />}
       <div class="sidebar-tools">
         <ThemeMenu />
         <button type="button" class="button quiet" aria-label="Shortcuts" onClick={onShortcuts}>
@@ -69,6 +76,71 @@ export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
         </button>
       </div>
     </header>
+  );
+}
+
+/** Where the project is reached by other programs. */
+function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
+  const [isS3Open, setS3Open] = useState(false);
+  const { scriptUrl, s3 } = project;
+  if (scriptUrl === null && s3 === null) return null;
+  return (
+    <section class="sidebar-project" aria-label="Project">
+      <ul class="sidebar-links">
+        {scriptUrl !== null && (
+          <li>
+            <a href={scriptUrl} target="_blank" rel="noreferrer">
+              <Icon name="external" />
+              Script
+            </a>
+          </li>
+        )}
+        {s3 !== null && (
+          <li>
+            <button type="button" onClick={() => setS3Open(true)}>
+              <Icon name="key" />
+              S3 access
+            </button>
+          </li>
+        )}
+      </ul>
+      {isS3Open && s3 !== null && (
+        <Dialog title="S3 access" onClose={() => setS3Open(false)}>
+          <p class="soft">For clients of S3 on this machine. The region is auto.</p>
+          <dl class="facts">
+            <CopiedFact name="Address" value={s3.url} />
+            <CopiedFact name="Access key" value={s3.accessKeyId} />
+            <CopiedFact name="Secret key" value={s3.secretAccessKey} />
+          </dl>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function CopiedFact({ name, value }: { readonly name: string; readonly value: string }) {
+  const [isCopied, setCopied] = useState(false);
+  return (
+    <div>
+      <dt class="soft">{name}</dt>
+      <dd>
+        <span class="code">{value}</span>
+        <button
+          type="button"
+          class="button quiet icon-button"
+          aria-label={isCopied ? `${name} copied` : `Copy ${name}`}
+          onClick={() => {
+            // A browser that refuses leaves the text to be selected by hand.
+            navigator.clipboard.writeText(value).then(
+              () => setCopied(true),
+              () => setCopied(false),
+            );
+          }}
+        >
+          <Icon name={isCopied ? "check" : "copy"} />
+        </button>
+      </dd>
+    </div>
   );
 }
 
