@@ -25,8 +25,7 @@ import {
   serveExplorer,
   type RunningExplorer,
 } from "../explorer/server/start-explorer.ts";
-import { StoreConditions } from "../explorer/server/store-conditions.ts";
-import { conditionsOfFaults } from "../explorer/server/wanted-conditions.ts";
+import { noFaults, StoreFaults } from "../explorer/server/faults.ts";
 import {
   persistPath,
   pluginFolder,
@@ -136,8 +135,8 @@ export class DevServer implements RunningDev {
   readonly #ready = Promise.withResolvers<void>();
   readonly #parts: DevServerParts;
   readonly #s3: CompanionS3 | null;
-  /** The unusual conditions: those of `--fault`, until the explorer changes them. */
-  readonly #conditions: StoreConditions;
+  /** Those of `--fault`, until the explorer changes them. */
+  readonly #faults: StoreFaults;
   readonly #explorerChanges = new ChangeFeed();
   #explorer: RunningExplorer | null = null;
   #project: Project;
@@ -161,7 +160,7 @@ export class DevServer implements RunningDev {
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(() => this.#project.config, options);
-    this.#conditions = new StoreConditions({
+    this.#faults = new StoreFaults({
       folder: pluginFolder(this.persistFolder, "store"),
       bucketNames: async () => [...usedBuckets(this.#project.config).keys()],
       remoteNames: () => [...usedRemotes(this.#project.config.buckets).keys()],
@@ -236,8 +235,7 @@ export class DevServer implements RunningDev {
 
   async summary(): Promise<string> {
     const dns = await this.#parts.dns?.describe();
-    const { bucketFaults, dnsFaults, problem } = await this.#conditions.read();
-    const faults = [...bucketFaults, ...dnsFaults].map(({ text }) => text);
+    const { faults, problem } = await this.#faults.read();
     return renderSummary(
       {
         url: this.url,
@@ -249,7 +247,7 @@ export class DevServer implements RunningDev {
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
         remotes: this.#remotes,
-        faults: [...faults, ...(problem === null ? [] : [problem])],
+        faults: [...faults.map(({ text }) => text), ...(problem === null ? [] : [problem])],
         bindings: this.#supervisor?.bindings ?? {},
         hidden: hiddenBindings,
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
@@ -277,7 +275,7 @@ export class DevServer implements RunningDev {
     await Promise.all([this.#s3?.stop(), this.#explorer?.close()]);
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
-    await this.#conditions.close();
+    await this.#faults.close();
     await within(stopMilliseconds, this.#parts.dns?.stop() ?? Promise.resolve());
   }
 
@@ -301,7 +299,7 @@ export class DevServer implements RunningDev {
     const { faults = [] } = this.#options;
     if (faults.length === 0) return;
     try {
-      await this.#conditions.change(conditionsOfFaults(faults));
+      await this.#faults.change({ ...noFaults, faults });
     } catch (error) {
       throw error instanceof CallError ? new UserError(error.message) : error;
     }
@@ -327,7 +325,7 @@ export class DevServer implements RunningDev {
           const found = await this.#parts.dns?.locate();
           return found?.state === "on demand" ? null : accessOf(found, config());
         },
-        conditions: this.#conditions,
+        faults: this.#faults,
         activity,
         changes: this.#explorerChanges,
         bindings: () => usedBuckets(config()),
@@ -384,8 +382,7 @@ export class DevServer implements RunningDev {
   async #onReady(): Promise<void> {
     // The summary has the addresses of DNS. If DNS fails, the start fails.
     await this.#parts.startingDns;
-    // Settles when the conditions are in force, or when the reason why they are not is known.
-    await this.#conditions.change(await this.#conditions.read());
+    await this.#faults.renew();
     const message = this.#readyMessage ?? (() => this.summary());
     this.#readyMessage = () => "Reloaded.";
     this.#log(await message());

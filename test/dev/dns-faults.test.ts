@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startDev, type RunningDev, type StartDevOptions } from "../../dist/index.js";
-import { conditionsOfFaults } from "../../src/explorer/server/wanted-conditions.ts";
+import { noFaults } from "../../src/explorer/server/faults.ts";
 import { createProject, waitOptions, write } from "../support/dev-process.ts";
 
 const fault = "dns:servfail:www.example.org/A";
@@ -54,11 +54,11 @@ async function ask(dev: RunningDev, name: string): Promise<number | null> {
     .catch(() => null);
 }
 
-async function callConditions(dev: RunningDev, init: RequestInit = {}): Promise<unknown> {
+async function callFaults(dev: RunningDev, init: RequestInit = {}): Promise<unknown> {
   const url = dev.explorerUrl as string;
   const admitted = await fetch(url, { redirect: "manual" });
   const cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
-  const response = await fetch(new URL("/api/conditions", url), { ...init, headers: { cookie } });
+  const response = await fetch(new URL("/api/faults", url), { ...init, headers: { cookie } });
   return response.json();
 }
 
@@ -80,16 +80,15 @@ it("faults of the start hold again when DNS restarts", async () => {
 it("faults of the explorer hold again when DNS restarts, and the explorer counts their hits", async () => {
   const folder = createDnsProject();
   const dev = await start(folder, {});
-  const body = JSON.stringify(conditionsOfFaults([fault]));
-  expect(await callConditions(dev, { method: "PUT", body })).toMatchObject({ problem: null });
+  const body = JSON.stringify({ ...noFaults, faults: [fault] });
+  expect(await callFaults(dev, { method: "PUT", body })).toMatchObject({ problem: null });
   expect(await ask(dev, "www.example.org")).toBe(servfail);
   await restartDns(dev, folder);
   await expect.poll(() => ask(dev, "www.example.org"), waitOptions).toBe(servfail);
   // The hits of the name server before are not counted.
-  expect(await callConditions(dev)).toMatchObject({
+  expect(await callFaults(dev)).toMatchObject({
     problem: null,
-    dnsFaults: [{ text: fault }],
-    hits: { [fault]: 1 },
+    faults: [{ text: fault, hits: 1 }],
   });
 });
 

@@ -126,9 +126,9 @@ it("hears of zones and records, of other pages, of tasks and of faults", async (
     { topic: "tasks" },
     { topic: "objects", bucket: "backup" },
   );
-  const none = { bucketFaults: [], dnsFaults: [], latencyMilliseconds: 0 };
+  const none = { faults: [], latencyMilliseconds: 0 };
   const moved = JSON.stringify({ ...none, clockOffsetMilliseconds: 1000 });
-  await page.after(() => project.call("/api/conditions", { method: "PUT", body: moved }), {
+  await page.after(() => project.call("/api/faults", { method: "PUT", body: moved }), {
     topic: "faults",
   });
 });

@@ -162,11 +162,10 @@ describe("a remote bucket in the explorer", () => {
   });
 
   it("has no faults", async () => {
-    const response = await used.fetch("/api/conditions", {
+    const response = await used.fetch("/api/faults", {
       method: "PUT",
       body: JSON.stringify({
-        bucketFaults: [{ text: "put:photos/*:10001" }],
-        dnsFaults: [],
+        faults: ["put:photos/*:10001"],
         latencyMilliseconds: 0,
         clockOffsetMilliseconds: 0,
       }),

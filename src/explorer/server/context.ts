@@ -4,7 +4,7 @@ import type { ProjectInfo } from "../api/project.ts";
 import type { ActivityLog, ChangeFeed } from "./activity-log.ts";
 import type { DnsAccess } from "./dns-follower.ts";
 import type { ExplorerRequest, ExplorerResponse } from "./call.ts";
-import type { StoreConditions } from "./store-conditions.ts";
+import type { StoreFaults } from "./faults.ts";
 import type { StoreTasks } from "./store-tasks.ts";
 
 export interface ExplorerContext {
@@ -21,7 +21,7 @@ export interface ExplorerContext {
   readonly tasks: StoreTasks;
   readonly activity: ActivityLog;
   readonly changes: ChangeFeed;
-  readonly conditions: StoreConditions;
+  readonly faults: StoreFaults;
 }
 
 export interface ExplorerCall extends ExplorerRequest {

@@ -10,7 +10,7 @@ import { ActivitySources } from "./activity-sources.ts";
 import type { ExplorerContext } from "./context.ts";
 import { ExplorerServer } from "./explorer-server.ts";
 import { routes } from "./routes/index.ts";
-import { StoreConditions } from "./store-conditions.ts";
+import { StoreFaults } from "./faults.ts";
 import { StoreTasks } from "./store-tasks.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { clientHeader } from "../../dns/rules/api-call.ts";
@@ -47,7 +47,7 @@ export interface StartExplorerOptions {
 export type ExplorerParts = Partial<
   Pick<
     ExplorerContext,
-    "bindings" | "project" | "s3" | "dns" | "runningDns" | "activity" | "changes" | "conditions"
+    "bindings" | "project" | "s3" | "dns" | "runningDns" | "activity" | "changes" | "faults"
   >
 >;
 
@@ -88,16 +88,16 @@ export async function serveExplorer(
   const dns = parts.dns ?? folderParts.dns;
   const changes = parts.changes ?? folderParts.changes;
   const tasks = new StoreTasks({ store, dns, changes });
-  // They end with the explorer. The conditions of a dev server end with the dev server.
-  const ownConditions = new StoreConditions({
+  // They end with the explorer. The faults of a dev server end with the dev server.
+  const ownFaults = new StoreFaults({
     folder: storeFolder,
     bucketNames: async () => (await store.list()).map(({ name }) => name),
     remoteNames: () => [...configured().remotes.keys()],
     dns,
   });
-  const conditions = parts.conditions ?? ownConditions;
-  const context = { ...folderParts, ...parts, conditions, store, tasks };
-  conditions.onChange = () => changes.add({ topic: "faults" });
+  const faults = parts.faults ?? ownFaults;
+  const context = { ...folderParts, ...parts, faults, store, tasks };
+  faults.onChange = () => changes.add({ topic: "faults" });
   const sources = new ActivitySources({
     storeFolder,
     dns: context.runningDns,
@@ -115,7 +115,7 @@ export async function serveExplorer(
   const close = async (): Promise<void> => {
     await server.close();
     await sources.close();
-    await ownConditions.close();
+    await ownFaults.close();
     await tasks.close();
     await store.close();
   };
@@ -132,7 +132,7 @@ export async function serveExplorer(
 }
 
 /** What can be said of a folder without a project. */
-function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "conditions">> {
+function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "faults">> {
   const s3Folder = pluginFolder(stateFolder, "s3");
   return {
     bindings: () => new Map(),

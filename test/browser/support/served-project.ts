@@ -110,13 +110,6 @@ export async function switchFaults(
     readonly clockOffsetMilliseconds?: number;
   } = {},
 ): Promise<void> {
-  const of = (isDns: boolean): object[] =>
-    faults.filter((text) => text.startsWith("dns:") === isDns).map((text) => ({ text }));
-  const body = {
-    bucketFaults: of(false),
-    dnsFaults: of(true),
-    latencyMilliseconds,
-    clockOffsetMilliseconds,
-  };
-  await project.call("/api/conditions", { method: "PUT", body: JSON.stringify(body) });
+  const body = { faults, latencyMilliseconds, clockOffsetMilliseconds };
+  await project.call("/api/faults", { method: "PUT", body: JSON.stringify(body) });
 }

@@ -1,5 +1,5 @@
 /** Faults in words: lengths of time, and the sentence of the banner. */
-import type { FaultsState } from "./faults-api.ts";
+import type { FaultsState } from "../../api/faults.ts";
 import { countedNoun } from "../frame/format.ts";
 
 const units = [

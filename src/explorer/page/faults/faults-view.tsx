@@ -2,9 +2,10 @@
  * Failures on purpose: faults, latency and the store's clock, switched on and off. The server knows the
  * words of a fault (`--fault`) and the presets; the page has one line for the text.
  */
+import type { Faults, FaultsState } from "../../api/faults.ts";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
-import type { ApiCallError } from "../api-client.ts";
+import { callApi, type ApiCallError } from "../api-client.ts";
 import { Dialog } from "../frame/dialog.tsx";
 import { useFetched } from "../frame/events.ts";
 import { countedNoun } from "../frame/format.ts";
@@ -15,7 +16,6 @@ import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import { faultWords, offsetWords } from "./fault-words.ts";
-import { readFaults, replaceFaults, type Faults, type FaultsState } from "./faults-api.ts";
 
 /** Hits are counted while a person looks. */
 const pollMilliseconds = 1000;
@@ -31,6 +31,11 @@ interface KnownFaults {
 }
 
 const nothing: Faults = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0 };
+
+const readFaults = (signal?: AbortSignal): Promise<FaultsState> =>
+  callApi("/api/faults", signal === undefined ? {} : { signal });
+const replaceFaults = (json: Faults): Promise<FaultsState> =>
+  callApi("/api/faults", { method: "PUT", json });
 
 const FaultsContext = createContext<KnownFaults | null>(null);
 

@@ -2,7 +2,7 @@
 import type { Route } from "../context.ts";
 import { activityRoutes } from "./activity-routes.ts";
 import { bucketRoutes } from "./bucket-routes.ts";
-import { conditionsRoutes } from "./conditions-routes.ts";
+import { faultRoutes } from "./fault-routes.ts";
 import { objectRoutes } from "./object-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { taskRoutes } from "./task-routes.ts";
@@ -17,5 +17,5 @@ export const routes: readonly Route[] = [
   ...taskRoutes,
   ...zoneRoutes,
   ...activityRoutes,
-  ...conditionsRoutes,
+  ...faultRoutes,
 ];

@@ -22,7 +22,7 @@ async function list(call: ExplorerCall): Promise<ExplorerResponse> {
       ...(cursor !== "" && { after: decodeUploadCursor(cursor) }),
     }),
     bucket.call({ method: "getSettings" }),
-    call.context.conditions.read(),
+    call.context.faults.read(),
   ]);
   const rules = lifecycle?.abortRules ?? [];
   return json({

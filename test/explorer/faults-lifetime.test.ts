@@ -1,11 +1,10 @@
-/** Which programs conditions concern, and when they end: with the process that asked for them. */
+/** Which programs faults concern, and when they end: with the process that asked for them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startExplorer } from "../../dist/index.js";
-import { StoreConditions } from "../../src/explorer/server/store-conditions.ts";
-import { conditionsOfFaults } from "../../src/explorer/server/wanted-conditions.ts";
+import { noFaults, StoreFaults } from "../../src/explorer/server/faults.ts";
 import { StoreClient } from "../../src/store/node/store-client.ts";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { credentials } from "../dns/support/client.ts";
@@ -39,13 +38,13 @@ async function startScript(stateFolder: string) {
   return { miniflare, options, put };
 }
 
-async function putConditions(url: string, ...faults: string[]): Promise<void> {
+async function putFaults(url: string, ...faults: string[]): Promise<void> {
   const admitted = await fetch(url, { redirect: "manual" });
   const cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
-  const response = await fetch(new URL("/api/conditions", url), {
+  const response = await fetch(new URL("/api/faults", url), {
     method: "PUT",
     headers: { cookie },
-    body: JSON.stringify(conditionsOfFaults(faults)),
+    body: JSON.stringify({ ...noFaults, faults }),
   });
   expect(await response.json()).toMatchObject({ problem: null });
 }
@@ -53,29 +52,29 @@ async function putConditions(url: string, ...faults: string[]): Promise<void> {
 const fault = "put:photos:10001";
 const failed = expect.stringContaining("(10001)");
 
-function holdConditions(
+function holdFaults(
   stateFolder: string,
-  dns: ConstructorParameters<typeof StoreConditions>[0]["dns"] = async () => null,
-): StoreConditions {
+  dns: ConstructorParameters<typeof StoreFaults>[0]["dns"] = async () => null,
+): StoreFaults {
   const folder = join(stateFolder, "v3", "store");
-  const conditions = new StoreConditions({ folder, bucketNames: async () => ["photos"], dns });
-  onTestFinished(() => conditions.close());
-  return conditions;
+  const held = new StoreFaults({ folder, bucketNames: async () => ["photos"], dns });
+  onTestFinished(() => held.close());
+  return held;
 }
 
-describe("conditions of buckets", () => {
+describe("faults of buckets", () => {
   it("end when the explorer is closed, and when its process is killed", async () => {
     const stateFolder = temporaryFolder();
     const { put } = await startScript(stateFolder);
     const explorer = await startExplorer({ stateFolder, buckets: ["photos"], port: 0 });
     onTestFinished(() => explorer.close());
-    await putConditions(explorer.url, fault);
+    await putFaults(explorer.url, fault);
     expect(await put("key")).toEqual(failed);
     await explorer.close();
     expect(await put("key")).toBe("stored");
 
     const child = await startChild("explorer-process.ts", stateFolder);
-    await putConditions(child.line, fault);
+    await putFaults(child.line, fault);
     expect(await put("key")).toEqual(failed);
     await child.kill();
     await expect.poll(() => put("key"), waiting).toBe("stored");
@@ -85,7 +84,7 @@ describe("conditions of buckets", () => {
     const stateFolder = temporaryFolder();
     const owner = await startScript(stateFolder);
     const client = await startScript(stateFolder);
-    await holdConditions(stateFolder).change(conditionsOfFaults([fault, "head:photos:drop"]));
+    await holdFaults(stateFolder).change({ ...noFaults, faults: [fault, "head:photos:drop"] });
     expect(await owner.put("key")).toEqual(failed);
     expect(await client.put("key")).toEqual(failed);
     const { BUCKET } = await client.miniflare.getBindings<{ BUCKET: StoreBucket }>();
@@ -113,15 +112,17 @@ describe("conditions of buckets", () => {
   it("are united when two processes ask for some, and the clock is that of the last", async () => {
     const stateFolder = temporaryFolder();
     const { put } = await startScript(stateFolder);
-    const one = holdConditions(stateFolder);
-    const other = holdConditions(stateFolder);
+    const one = holdFaults(stateFolder);
+    const other = holdFaults(stateFolder);
     const hour = 3_600_000;
     await one.change({
-      ...conditionsOfFaults(["put:photos/a:10001"]),
+      ...noFaults,
+      faults: ["put:photos/a:10001"],
       clockOffsetMilliseconds: hour,
     });
     const state = await other.change({
-      ...conditionsOfFaults(["put:photos/b:10058"]),
+      ...noFaults,
+      faults: ["put:photos/b:10058"],
       clockOffsetMilliseconds: -hour,
     });
     expect(state.storeTime).toBeLessThan(Date.now());
@@ -138,11 +139,11 @@ describe("conditions of buckets", () => {
 
   it("wait for a process that uses the store, and hold for each runtime that starts", async () => {
     const stateFolder = temporaryFolder();
-    const conditions = holdConditions(stateFolder);
-    const state = await conditions.change(conditionsOfFaults([fault]));
+    const held = holdFaults(stateFolder);
+    const state = await held.change({ ...noFaults, faults: [fault] });
     expect(state.problem).toContain("No process has the buckets open.");
     const { miniflare, options, put } = await startScript(stateFolder);
-    const isInForce = async () => (await conditions.read()).problem;
+    const isInForce = async () => (await held.read()).problem;
     await expect.poll(isInForce, waiting).toBeNull();
     expect(await put("key")).toEqual(failed);
     for (let restart = 0; restart < 3; restart++) {
@@ -165,25 +166,22 @@ describe("faults of DNS queries", () => {
     onTestFinished(() => client.close());
     const rcode = async () => (await client.ask("www.example.org", "A")) as unknown as object;
     const folder = temporaryFolder();
-    const conditions = holdConditions(folder, async () => ({
+    const held = holdFaults(folder, async () => ({
       apiUrl,
       addresses: [],
       headers: credentials,
     }));
-    expect(await conditions.change(conditionsOfFaults([dnsFault]))).toMatchObject({
+    expect(await held.change({ ...noFaults, faults: [dnsFault] })).toMatchObject({
       problem: null,
-      hits: { [dnsFault]: 0 },
+      faults: [{ text: dnsFault, hits: 0 }],
     });
     expect(await rcode()).toMatchObject({ rcode: "SERVFAIL" });
-    const both = conditionsOfFaults(["dns:drop:none.test", dnsFault]);
-    expect((await conditions.change(both)).hits).toEqual({
-      "dns:drop:none.test": 0,
-      [dnsFault]: 1,
-    });
-    await conditions.close();
+    const both = { ...noFaults, faults: ["dns:drop:none.test", dnsFault] };
+    expect((await held.change(both)).faults.map(({ hits }) => hits)).toEqual([0, 1]);
+    await held.close();
     expect(await rcode()).toMatchObject({ rcode: "NOERROR" });
 
-    const child = await startChild("conditions-process.ts", folder, apiUrl, dnsFault);
+    const child = await startChild("faults-process.ts", folder, apiUrl, dnsFault);
     expect(JSON.parse(child.line)).toMatchObject({ problem: null });
     expect(await rcode()).toMatchObject({ rcode: "SERVFAIL" });
     await child.kill();
@@ -196,12 +194,12 @@ describe("faults of DNS queries", () => {
     const server = await startTestDns({});
     onTestFinished(server.stop);
     const apiUrl = new URL(server.dns.url).origin;
-    const conditions = holdConditions(temporaryFolder(), async () => ({
+    const held = holdFaults(temporaryFolder(), async () => ({
       apiUrl,
       addresses: [],
       headers: {},
     }));
-    const state = await conditions.change(conditionsOfFaults([dnsFault]));
+    const state = await held.change({ ...noFaults, faults: [dnsFault] });
     expect(state.problem).toContain("The record API does not take the faults of DNS queries");
   });
 });

@@ -1,29 +1,23 @@
 /**
- * Bad days on purpose: faults, latency and the clock of a store, switched on through the explorer's API
+ * Faults on purpose: faults, latency and the clock of a store, switched on through the explorer's API
  * and met by a script in a runtime on the same folder, by S3 clients and by commands.
  */
 import { Miniflare } from "miniflare";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startS3, type RunningS3 } from "../../dist/index.js";
-import type { Conditions, ConditionsState } from "../../src/explorer/api/conditions.ts";
+import type { Faults, FaultsState } from "../../src/explorer/api/faults.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
 import { S3TestClient } from "../s3/support/s3-client.ts";
 import { useExplorer } from "./support/explorer.ts";
 
 const used = useExplorer({ buckets: ["photos", "logs"] });
 
-const usual: Conditions = {
-  bucketFaults: [],
-  dnsFaults: [],
-  latencyMilliseconds: 0,
-  clockOffsetMilliseconds: 0,
-};
+const usual: Faults = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0 };
 
-const change = (conditions: Partial<Conditions>): Promise<ConditionsState> =>
-  used.call("/api/conditions", { method: "PUT", json: { ...usual, ...conditions } });
-const read = (): Promise<ConditionsState> => used.call("/api/conditions");
-const withFaults = (...texts: string[]): Promise<ConditionsState> =>
-  change({ bucketFaults: texts.map((text) => ({ text })) });
+const change = (changed: Partial<Faults>): Promise<FaultsState> =>
+  used.call("/api/faults", { method: "PUT", json: { ...usual, ...changed } });
+const read = (): Promise<FaultsState> => used.call("/api/faults");
+const withFaults = (...faults: string[]): Promise<FaultsState> => change({ faults });
 
 /** Calls a method of a bucket, and returns its result or the message of its error. */
 const script = worker(
@@ -96,12 +90,12 @@ const internalError = "put: We encountered an internal error. Please try again. 
 describe("a fault of buckets", () => {
   it("fails the calls of a script that it names, and no others, and counts its hits", async () => {
     const text = "put:photos/a/*:10001";
-    expect(await withFaults(text)).toMatchObject({ hits: { [text]: 0 }, problem: null });
+    expect(await withFaults(text)).toMatchObject({ faults: [{ text, hits: 0 }], problem: null });
     expect((await put("a/1")).error).toBe(internalError);
     expect((await put("b/1")).error).toBeUndefined();
     expect((await call("LOGS", "put", "a/1", "content")).error).toBeUndefined();
     expect((await call("BUCKET", "head", "a/1")).value).toBeNull();
-    expect((await read()).hits).toEqual({ [text]: 1 });
+    expect((await read()).faults).toEqual([{ text, hits: 1 }]);
   });
 
   it("ends after the calls that its options name", async () => {
@@ -111,12 +105,12 @@ describe("a fault of buckets", () => {
     expect(errors).toEqual([internalError, internalError, undefined]);
   });
 
-  it("goes on counting when other conditions change", async () => {
+  it("goes on counting when other faults change", async () => {
     const text = "put:photos:10001:times=1";
     await withFaults(text);
     expect((await put("key")).error).toBe(internalError);
     const state = await withFaults("delete:photos:10001", text);
-    expect(state.hits).toEqual({ "delete:photos:10001": 0, [text]: 1 });
+    expect(state.faults.map(({ hits }) => hits)).toEqual([0, 1]);
     expect((await put("key")).error).toBeUndefined();
   });
 
@@ -143,7 +137,7 @@ describe("a fault of buckets", () => {
 
 describe("the latency", () => {
   it("is added to each call of a script, also to calls that fail", async () => {
-    await change({ latencyMilliseconds: 200, bucketFaults: [{ text: "put:photos:10001" }] });
+    await change({ latencyMilliseconds: 200, faults: ["put:photos:10001"] });
     expect((await call("BUCKET", "head", "key")).milliseconds).toBeGreaterThanOrEqual(199);
     const failed = await put("key");
     expect(failed.error).toBe(internalError);
@@ -174,14 +168,14 @@ describe("the clock", () => {
   });
 });
 
-describe("the conditions", () => {
+describe("the faults", () => {
   it("hold again before the first call of a script whose runtime has started again", async () => {
     await withFaults("put:photos:10001");
     await miniflare.setOptions({
       resourcePersistencePath: `${used.stateFolder}/v3`,
       workers: [script],
     });
-    // The first call of the new runtime waits for the conditions.
+    // The first call of the new runtime waits for the faults.
     expect((await put("key")).error).toBe(internalError);
     expect((await read()).problem).toBeNull();
   });
@@ -196,16 +190,15 @@ describe("the conditions", () => {
       'No bucket has the name "fotos", so the fault would hit no call. Did you mean "photos"?',
     ],
     ["put:photos:1001", '"1001" is no code of an error of the store. Did you mean "10001"?'],
-    ["dns:drop:*", 'The fault "dns:drop:*" is of DNS queries: list it in "dnsFaults".'],
   ])("stay as they are when %s is refused", async (text, sentence) => {
     await withFaults("put:photos/kept:10001");
     const before = await read();
-    const refused = await used.fetch("/api/conditions", {
+    const refused = await used.fetch("/api/faults", {
       method: "PUT",
       body: JSON.stringify({
         ...usual,
         latencyMilliseconds: 5,
-        bucketFaults: [{ text: "put:photos:drop" }, { text }],
+        faults: ["put:photos:drop", text],
       }),
     });
     expect(refused.status).toBe(400);
@@ -220,17 +213,17 @@ describe("the conditions", () => {
     [{ latencyMilliseconds: -1 }, "The latency -1 is not a whole number of milliseconds"],
     [{ latencyMilliseconds: 60_001 }, "from 0 to 60000"],
     [{ clockOffsetMilliseconds: 1e15 }, "The clock cannot be moved by 1000000000000000"],
-    [{ bucketFaults: ["put"] }, 'Expected Object but received "put".'],
-    [{ dnsFaults: undefined }, '"dnsFaults" of the request is missing'],
+    [{ faults: [1] }, '"faults.0" of the request is not valid: must be text'],
+    [{ faults: undefined }, '"faults" of the request is missing'],
   ])("are refused as %j", async (fields, sentence) => {
     const body = JSON.stringify({ ...usual, ...fields });
-    const refused = await used.fetch("/api/conditions", { method: "PUT", body });
+    const refused = await used.fetch("/api/faults", { method: "PUT", body });
     expect(refused.status).toBe(400);
     expect(((await refused.json()) as { message: string }).message).toContain(sentence);
   });
 
   it("say why faults of DNS queries are not in force", async () => {
-    const state = await change({ dnsFaults: [{ text: "dns:drop:*" }] });
+    const state = await withFaults("dns:drop:*");
     expect(state.problem).toBe("DNS does not run, so the faults of DNS queries are not in force.");
     expect((await change({})).problem).toBeNull();
   });
