@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { keysOf, put } from "./support/contents.ts";
+import { s3Of } from "./support/programs.ts";
 import { serveProject } from "./support/served-project.ts";
 
 const project = serveProject();
@@ -71,8 +72,8 @@ describe("the list of objects", () => {
         .filter(({ name }) => name.includes("/objects?"))
         .map(({ initiatorType }) => initiatorType),
     );
-    // A request of a script would have the initiator "fetch".
-    expect(initiators).toEqual(["link"]);
+    // A request of a script would have the initiator "fetch". The stream of changes asks again later.
+    expect(initiators[0]).toBe("link");
   });
 
   it("shows names that look like HTML, right-to-left names and the longest keys, as they are", async () => {
@@ -103,9 +104,13 @@ describe("the list of objects", () => {
     await page.getByRole("button", { name: /Next/ }).click();
     await page.getByRole("row", { name: /1000/ }).waitFor();
     expect(page.url()).toContain("after=");
+    await page.getByText("1,001 – 1,200. Sorting and selecting cover this page.").waitFor();
+    await page.getByRole("button", { name: "Previous page" }).click();
+    await page.getByRole("row", { name: /0000/ }).waitFor();
+    await page.goBack();
     await page.reload();
     await page.getByRole("row", { name: /1000/ }).waitFor();
-    await page.getByRole("button", { name: /Previous/ }).click();
+    await page.getByRole("button", { name: "First page" }).click();
     await page.getByRole("row", { name: /0000/ }).waitFor();
   });
 
@@ -118,6 +123,74 @@ describe("the list of objects", () => {
       expect.stringContaining("b.txt"),
       expect.stringContaining("a.txt"),
     ]);
+  });
+
+  it("counts folders and objects, and shows the types of objects", async () => {
+    await put(project, "photos", "types/a/1.txt", "1");
+    await put(project, "photos", "types/b.json", "{}", "application/json; charset=utf-8");
+    const page = await openBucket("photos?prefix=types%2F");
+    await page.getByText("1 folder, 1 object", { exact: true }).waitFor();
+    const row = page.getByRole("row", { name: /b\.json/ });
+    await row.getByRole("gridcell", { name: "application/json", exact: true }).waitFor();
+    expect(await page.getByRole("columnheader").allTextContents()).toEqual([
+      "",
+      "Name",
+      "Type",
+      "Size",
+      "Modified",
+      "Actions",
+    ]);
+  });
+
+  it("shows odd characters of keys as escapes", async () => {
+    await put(project, "photos", "odd/a\u202Egnp.exe", "1");
+    await put(project, "photos", "odd/line\nbreak", "1");
+    const page = await openBucket("photos?prefix=odd%2F");
+    await page.getByRole("row", { name: /line/ }).waitFor();
+    expect(await names(page)).toEqual(["a\\u202egnp.exe", "line\\nbreak"]);
+    await page.getByRole("link", { name: "line\\nbreak" }).click();
+    await page.getByRole("heading", { name: "odd/line\\nbreak", exact: true }).waitFor();
+  });
+
+  it("selects all rows with Ctrl+A, and moves an open preview with the arrows", async () => {
+    const page = await openBucket("photos?prefix=docs%2F");
+    await page.getByRole("link", { name: "a.txt" }).click();
+    const text = page.getByRole("region", { name: "Text of the object" });
+    await expect.poll(() => text.textContent()).toBe("docs/a.txt");
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => text.textContent()).toBe("docs/b.txt");
+    expect(page.url()).toContain("key=docs%2Fb.txt");
+    await page.keyboard.press("Control+a");
+    await page.getByText("3 rows selected").waitFor();
+  });
+
+  it("has a menu in each row, for the mouse and for the keyboard", async () => {
+    await put(project, "photos", "menu/a.txt", "1");
+    const page = await openBucket("photos?prefix=menu%2F");
+    const button = page.getByRole("button", { name: "Actions of a.txt" });
+    await button.click();
+    expect(await page.getByRole("menuitem").allTextContents()).toEqual([
+      "Show details",
+      "Download",
+      "Copy…",
+      "Move…",
+      "Rename…",
+      "Delete",
+    ]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: "Download" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("a.txt");
+    await button.click();
+    await page.keyboard.press("r");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Rename 1 object" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+      .toBe("Objects of photos/menu/");
   });
 
   it("works by the keyboard alone", async () => {
@@ -170,12 +243,28 @@ describe("actions on objects", () => {
       .waitFor({ state: "detached" });
   });
 
+  it("says how many objects a folder has that is deleted", async () => {
+    for (const key of ["counted/a/1", "counted/a/2", "counted/a/b/3"]) {
+      await put(project, "photos", key, "1");
+    }
+    const page = await openBucket("photos?prefix=counted%2F");
+    await page.getByRole("checkbox", { name: "Select a/" }).check();
+    await page.keyboard.press("Delete");
+    await page
+      .getByRole("list", { name: "Tasks" })
+      .getByText("Deleting 1 folder (3 objects in all) of photos")
+      .waitFor();
+    await page.keyboard.press("z");
+    await page.getByText("Cancelled: no object was deleted.").waitFor();
+    expect((await keysOf(project, "photos", "counted/")).length).toBe(3);
+  });
+
   it("renames, copies to another bucket and moves a folder", async () => {
     await put(project, "photos", "work/one.txt", "1");
     await put(project, "photos", "work/sub/two.txt", "2");
     const page = await openBucket("photos?prefix=work%2F");
     await page.getByRole("checkbox", { name: "Select one.txt" }).check();
-    await page.keyboard.press("r");
+    await page.keyboard.press("F2");
     const rename = page.getByRole("dialog");
     await rename.getByRole("textbox").fill("uno.txt");
     await rename.getByRole("button", { name: "Rename" }).click();
@@ -196,5 +285,78 @@ describe("actions on objects", () => {
     await move.getByRole("button", { name: "Move" }).click();
     await page.getByRole("row", { name: /sub/ }).waitFor({ state: "detached" });
     expect(await keysOf(project, "photos", "moved/")).toEqual(["moved/sub/two.txt"]);
+  });
+});
+
+const rowOf = (page: Page, name: string) => page.getByRole("row", { name: new RegExp(name) });
+
+describe("a list that other programs change", () => {
+  it("shows what a script and an S3 client put, and what they delete", async () => {
+    await put(project, "photos", "live/b.txt", "b");
+    const page = await openBucket("photos?prefix=live%2F");
+    await rowOf(page, "b.txt").waitFor();
+    await fetch(`${project.dev.url}/live/a.txt`, { method: "PUT", body: "by a script" });
+    await rowOf(page, "a.txt").waitFor();
+    const s3 = await s3Of(project);
+    await s3.send({ method: "PUT", target: "/photos/live/c.txt", body: "by an S3 client" });
+    await rowOf(page, "c.txt").waitFor();
+    await page.getByText("3 objects", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "b.txt" }).click();
+    const text = page.getByRole("region", { name: "Text of the object" });
+    await expect.poll(() => text.textContent()).toBe("b");
+    await s3.send({ method: "DELETE", target: "/photos/live/a.txt" });
+    await rowOf(page, "a.txt").waitFor({ state: "detached" });
+    await fetch(`${project.dev.url}/live/b.txt`, { method: "PUT", body: "replaced" });
+    await expect.poll(() => text.textContent()).toBe("replaced");
+  });
+
+  it("keeps the rows that a person reads, selects and has active where they are", async () => {
+    const keys = Array.from({ length: 150 }, (_, index) => `still/${1000 + index}`);
+    await Promise.all(keys.map((key) => put(project, "backup", key, "1")));
+    const page = await openBucket("backup?prefix=still%2F");
+    const row = rowOf(page, "1100");
+    const grid = page.getByRole("grid");
+    await grid.evaluate((element) => element.scrollTo(0, 100 * 36 - 90));
+    await row.waitFor();
+    await page.getByRole("checkbox", { name: "Select 1101" }).check();
+    const before = await row.boundingBox();
+    const added = Array.from({ length: 30 }, (_, index) => `still/0${100 + index}`);
+    await Promise.all(added.map((key) => put(project, "backup", key, "1")));
+    await page.getByText("180 objects", { exact: true }).waitFor();
+    expect(await row.boundingBox()).toEqual(before);
+    expect(await page.getByRole("checkbox", { name: "Select 1101" }).isChecked()).toBe(true);
+    const focused = await grid.evaluate((element) => element === document.activeElement);
+    expect(focused).toBe(true);
+    const active = await grid.getAttribute("aria-activedescendant");
+    expect(await page.locator(`#${active}`).textContent()).toContain("1101");
+  });
+
+  it("counts the objects of buckets again, and shows buckets that are made elsewhere", async () => {
+    const page = await browser.open(project.explorerUrl);
+    const other = await browser.open(project.explorerUrl);
+    await page.goto(`${project.origin}/buckets`);
+    await other.goto(`${project.origin}/buckets`);
+    await other.getByRole("button", { name: "New bucket" }).click();
+    await other.getByRole("dialog").getByLabel("Name").fill("made-elsewhere");
+    await other.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+    const row = page.getByRole("row", { name: /made-elsewhere/ });
+    await row.getByRole("cell", { name: "0 bytes" }).waitFor();
+    await put(project, "made-elsewhere", "a", "12345");
+    await row.getByRole("cell", { name: "5 bytes" }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+
+  it("is loaded again by the button and by r", async () => {
+    const page = await openBucket("photos?prefix=docs%2F");
+    for (const act of [
+      () => page.getByRole("button", { name: "Reload" }).click(),
+      () => page.keyboard.press("r"),
+    ]) {
+      const [request] = await Promise.all([
+        page.waitForRequest((each) => each.url().includes("/objects?")),
+        act(),
+      ]);
+      expect(request.url()).toContain("prefix=docs%2F");
+    }
   });
 });

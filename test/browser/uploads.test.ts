@@ -206,6 +206,8 @@ describe("the uploads in progress of other programs", () => {
     await page.getByRole("link", { name: "Uploads in progress" }).click();
     const table = page.getByRole("table", { name: "Uploads to photos" });
     await table.getByRole("cell", { name: "6 days 23 hours" }).waitFor();
+    await s3.send({ method: "POST", target: "/photos/progress/later.bin?uploads" });
+    await table.getByRole("button", { name: "progress/later.bin", exact: true }).waitFor();
     await table.getByRole("button", { name: key, exact: true }).click();
     await page.getByText("2 parts, 3.0 KiB in all").waitFor();
     const parts = page.getByRole("region", { name: "Parts" });
@@ -217,7 +219,7 @@ describe("the uploads in progress of other programs", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: `Abort the upload of ${key}` }).click();
     await dialog.getByRole("button", { name: "Abort the upload" }).click();
-    await page.getByText("No uploads in progress").waitFor();
+    await table.getByRole("button", { name: key, exact: true }).waitFor({ state: "detached" });
     const listed = await s3.send({ method: "GET", target: "/photos?uploads" });
     expect(listed.text).not.toContain(uploadId);
   });

@@ -3,10 +3,10 @@
  * with it, Enter and Space choose, Escape and Tab close. The focus returns to the button before an item
  * acts, so that a dialog of the item returns the focus to the button, too.
  */
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icon.tsx";
 
-interface MenuItem {
+export interface MenuItem {
   readonly label: string;
   readonly icon?: IconName;
   readonly act: () => void;
@@ -19,7 +19,8 @@ interface MenuItem {
 interface MenuProps {
   /** What a screen reader says: "Actions of cat.jpg". */
   readonly label: string;
-  readonly items: readonly MenuItem[];
+  /** A function is called when the menu opens: a list with many menus makes no items. */
+  readonly items: readonly MenuItem[] | (() => readonly MenuItem[]);
   readonly icon?: IconName;
   /** Shown beside the icon. */
   readonly text?: string;
@@ -36,12 +37,13 @@ export function Menu({ label, items, icon = "more", text, tabIndex }: MenuProps)
   const entries = (): HTMLElement[] => [
     ...(menu.current?.querySelectorAll<HTMLElement>("button:enabled") ?? []),
   ];
-  const open = (): void => {
-    if (menu.current === null || button.current === null) return;
+  // The menu is in the document while it is open.
+  useLayoutEffect(() => {
+    if (!isOpen || menu.current === null || button.current === null) return;
     menu.current.showPopover();
     place(menu.current, button.current);
     entries()[0]?.focus();
-  };
+  }, [isOpen]);
   const close = (): void => {
     menu.current?.hidePopover();
     button.current?.focus();
@@ -64,53 +66,59 @@ export function Menu({ label, items, icon = "more", text, tabIndex }: MenuProps)
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        aria-controls={id}
+        {...(isOpen && { "aria-controls": id })}
         {...(tabIndex !== undefined && { tabIndex })}
         onClick={(event) => {
           event.stopPropagation();
           if (isOpen) close();
-          else open();
+          else setOpen(true);
         }}
         onKeyDown={(event) => {
           if (event.key !== "ArrowDown" || isOpen) return;
           event.preventDefault();
-          open();
+          setOpen(true);
         }}
       >
         <Icon name={icon} />
         {text}
       </button>
-      <div
-        id={id}
-        ref={menu}
-        class="menu"
-        role="menu"
-        aria-label={label}
-        popover="auto"
-        onToggle={(event) => setOpen(event.newState === "open")}
-        onKeyDown={onKeyDown}
-      >
-        {items.map(({ label: itemLabel, icon: itemIcon, act, isDanger, isDisabled, isChecked }) => (
-          <button
-            key={itemLabel}
-            type="button"
-            role={isChecked === undefined ? "menuitem" : "menuitemradio"}
-            {...(isChecked !== undefined && { "aria-checked": isChecked })}
-            class={isDanger === true ? "menu-item danger" : "menu-item"}
-            tabIndex={-1}
-            disabled={isDisabled === true}
-            onClick={(event) => {
-              event.stopPropagation();
-              close();
-              act();
-            }}
-          >
-            {itemIcon !== undefined && <Icon name={itemIcon} />}
-            <span>{itemLabel}</span>
-            {isChecked === true && <Icon name="check" />}
-          </button>
-        ))}
-      </div>
+      {isOpen && (
+        <div
+          id={id}
+          ref={menu}
+          class="menu"
+          role="menu"
+          aria-label={label}
+          popover="auto"
+          onToggle={(event) => {
+            if (event.newState === "closed") setOpen(false);
+          }}
+          onKeyDown={onKeyDown}
+        >
+          {(typeof items === "function" ? items() : items).map(
+            ({ label: itemLabel, icon: itemIcon, act, isDanger, isDisabled, isChecked }) => (
+              <button
+                key={itemLabel}
+                type="button"
+                role={isChecked === undefined ? "menuitem" : "menuitemradio"}
+                {...(isChecked !== undefined && { "aria-checked": isChecked })}
+                class={isDanger === true ? "menu-item danger" : "menu-item"}
+                tabIndex={-1}
+                disabled={isDisabled === true}
+                onClick={(event) => {
+                  event.stopPropagation();
+                  close();
+                  act();
+                }}
+              >
+                {itemIcon !== undefined && <Icon name={itemIcon} />}
+                <span>{itemLabel}</span>
+                {isChecked === true && <Icon name="check" />}
+              </button>
+            ),
+          )}
+        </div>
+      )}
     </>
   );
 }

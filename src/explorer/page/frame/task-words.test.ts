@@ -30,6 +30,9 @@ describe("describeSelection()", () => {
 describe("taskTitle()", () => {
   it("says what happens", () => {
     expect(taskTitle(task({}))).toBe("Deleting 2 objects of photos");
+    expect(taskTitle(task({ prefixes: ["c/"], total: 14 }))).toBe(
+      "Deleting 1 folder and 2 objects (14 objects in all) of photos",
+    );
     expect(taskTitle(task({ kind: "move" }))).toBe("Moving 2 objects of photos");
     const record = { id: "1", name: "www.example.org", type: "A" };
     const zone = { kind: "deleteRecords", zone: "1", zoneName: "example.org" } as const;

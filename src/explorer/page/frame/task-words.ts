@@ -29,13 +29,17 @@ const verbs: Readonly<Record<Task["kind"], { readonly doing: string; readonly di
   move: { doing: "Moving", did: "Moved" },
 };
 
-/** "Deleting 3 objects of photos", "Deleting A www.example.org" */
+/** "Deleting 3 objects of photos", "Deleting 1 folder (12 objects in all) of photos", "Deleting A www.example.org" */
 export function taskTitle(task: Task): string {
   return `${verbs[task.kind].doing} ${subjectOf(task)}`;
 }
 
 function subjectOf(task: Task): string {
-  if (task.kind !== "deleteRecords") return `${describeSelection(task)} of ${task.bucket}`;
+  if (task.kind !== "deleteRecords") {
+    const hasTotal = task.prefixes.length > 0 && task.total !== null;
+    const total = hasTotal ? ` (${countedNoun(task.total ?? 0, "object")} in all)` : "";
+    return `${describeSelection(task)}${total} of ${task.bucket}`;
+  }
   const [first, ...others] = task.records;
   if (first !== undefined && others.length === 0) return `${first.type} ${first.name}`;
   return `${countedNoun(task.records.length, "record")} of ${task.zoneName}`;

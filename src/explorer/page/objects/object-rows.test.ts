@@ -1,7 +1,21 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListedObject, ObjectPage } from "../../api/buckets.ts";
-import { nextSort, objectRows } from "./object-rows.ts";
+import type { ObjectTask, Task } from "../../api/tasks.ts";
+import {
+  countRows,
+  deletionFinder,
+  firstTrail,
+  nextAfter,
+  nextSort,
+  objectRows,
+  previousAfter,
+  rowIcon,
+  rowType,
+  selectionOf,
+  withNext,
+  withoutRepeatedFolder,
+} from "./object-rows.ts";
 
 const object = (key: string, size: number, uploaded: number): ListedObject => ({
   key,
@@ -62,5 +76,169 @@ describe("nextSort()", () => {
     expect(nextSort("key", "size")).toBe("-size");
     expect(nextSort("-size", "uploaded")).toBe("-uploaded");
     expect(nextSort("-size", "key")).toBe("key");
+  });
+});
+
+describe("countRows()", () => {
+  it("counts folders and objects by name", () => {
+    const rows = objectRows(page, "key");
+    expect(countRows(rows)).toBe("2 folders, 3 objects");
+    expect(countRows(rows.slice(0, 1))).toBe("1 folder");
+    expect(countRows(rows.slice(4))).toBe("1 object");
+    expect(countRows([])).toBe("0 objects");
+  });
+});
+
+const row = (key: string, contentType: string | null) =>
+  objectRows(
+    { folders: [], objects: [{ ...object(key, 1, 1), contentType }], cursor: null },
+    "key",
+  )[0]!;
+
+describe("rowIcon() and rowType()", () => {
+  it("go by the content type", () => {
+    expect(rowType(row("a", "text/html; charset=utf-8"))).toBe("text/html");
+    expect(rowIcon(row("a.png", "text/html; charset=utf-8"))).toBe("code");
+    expect(rowIcon(row("a", "application/ld+json"))).toBe("json");
+    expect(rowIcon(row("a", "application/x-tar"))).toBe("archive");
+    expect(rowIcon(row("a", "application/vnd.unknown"))).toBe("file");
+  });
+
+  it("go by the extension without a type", () => {
+    expect(rowType(row("a.PNG", null))).toBe("");
+    expect(rowIcon(row("a.PNG", null))).toBe("image");
+    expect(rowIcon(row("a.mp3", "application/octet-stream"))).toBe("audio");
+    expect(rowIcon(row("png", null))).toBe("file");
+  });
+});
+
+describe("selectionOf()", () => {
+  it("has the keys of objects and the prefixes of folders", () => {
+    const rows = objectRows(page, "key").slice(1, 3);
+    expect(selectionOf("photos", rows)).toEqual({
+      bucket: "photos",
+      keys: ["c"],
+      prefixes: ["b/"],
+    });
+  });
+});
+
+const pageOf = (folders: readonly string[], keys: readonly string[]): ObjectPage => ({
+  folders,
+  objects: keys.map((key) => object(key, 1, 0)),
+  cursor: "more",
+});
+
+describe("withNext()", () => {
+  it("counts the rows before each page", () => {
+    const second = withNext(firstTrail, { after: "", rows: 1000, next: "k" });
+    const third = withNext(second, { after: "k", rows: 998, next: "p" });
+    expect(third.at(-1)).toEqual({ after: "p", offset: 1998 });
+    expect(previousAfter(third, "p")).toBe("k");
+    expect(previousAfter(third, "k")).toBe("");
+  });
+
+  it("forgets the pages that came after, because the list may have changed", () => {
+    const visited = withNext(firstTrail, { after: "", rows: 1000, next: "k" });
+    expect(withNext(visited, { after: "", rows: 999, next: "j" })).toEqual([
+      { after: "", offset: 0 },
+      { after: "j", offset: 999 },
+    ]);
+  });
+
+  it("does not know the number of a page of a shared link", () => {
+    const trail = withNext(firstTrail, { after: "m", rows: 1000, next: "n" });
+    expect(trail).toBe(firstTrail);
+    expect(previousAfter(trail, "n")).toBe("");
+  });
+});
+
+describe("nextAfter()", () => {
+  it("is the last key or folder, whichever comes later", () => {
+    expect(nextAfter(pageOf(["a/", "c/"], ["b"]))).toBe("c/");
+    expect(nextAfter(pageOf(["a/"], ["b"]))).toBe("b");
+    expect(nextAfter(pageOf([], ["b"]))).toBe("b");
+    expect(nextAfter(pageOf(["a/"], []))).toBe("a/");
+  });
+
+  it("compares in the order of UTF-8, in which U+FFFF comes before an emoji", () => {
+    expect(nextAfter(pageOf(["\u{ffee}/"], ["\u{1f600}"]))).toBe("\u{1f600}");
+  });
+
+  it("is null on the last page", () => {
+    expect(nextAfter({ ...pageOf([], ["b"]), cursor: null })).toBeNull();
+  });
+
+  it("leads through every key and folder once", () => {
+    const name = fc.string({ minLength: 1, unit: fc.constantFrom("a", "b", "/") });
+    fc.assert(
+      fc.property(fc.uniqueArray(name), fc.integer({ min: 2, max: 5 }), (keys, limit) => {
+        const items = [
+          ...new Set(keys.map((key) => key.slice(0, key.indexOf("/") + 1 || undefined))),
+        ];
+        const seen: string[] = [];
+        for (let after: string | null = ""; after !== null;) {
+          const next = withoutRepeatedFolder(listAfter(keys, after, limit), after);
+          seen.push(...next.folders, ...next.objects.map(({ key }) => key));
+          after = nextAfter(next);
+        }
+        expect(seen.toSorted()).toEqual(items.toSorted());
+      }),
+    );
+  });
+});
+
+/** A page as the store lists it: with the folders of all keys after the given key. */
+function listAfter(keys: readonly string[], after: string, limit: number): ObjectPage {
+  const items = new Set<string>();
+  for (const key of keys.toSorted()) {
+    if (after !== "" && key <= after) continue;
+    const end = key.indexOf("/");
+    items.add(end === -1 ? key : key.slice(0, end + 1));
+  }
+  const shown = [...items].slice(0, limit);
+  const folders = shown.filter((item) => item.endsWith("/"));
+  const objects = shown.filter((item) => !item.endsWith("/")).map((key) => object(key, 1, 0));
+  return { folders, objects, cursor: items.size > limit ? "more" : null };
+}
+
+const task = (change: Partial<ObjectTask>): Task => ({
+  id: "1",
+  kind: "delete",
+  bucket: "photos",
+  keys: ["a", "b"],
+  prefixes: [],
+  state: "waiting",
+  begins: 10_000,
+  done: 0,
+  total: null,
+  failures: [],
+  failed: 0,
+  ...change,
+});
+
+describe("deletionFinder()", () => {
+  it("finds objects by their keys, and by the folder that they are in", () => {
+    const find = deletionFinder([task({ keys: ["a"], prefixes: ["c/"] })], "photos");
+    expect(find({ kind: "object", path: "a" })?.id).toBe("1");
+    expect(find({ kind: "object", path: "c/d" })?.id).toBe("1");
+    expect(find({ kind: "folder", path: "c/" })?.id).toBe("1");
+    expect(find({ kind: "object", path: "b" })).toBeUndefined();
+  });
+
+  it("does not take an object for the folder of the same name", () => {
+    const find = deletionFinder([task({ keys: ["c/"] })], "photos");
+    expect(find({ kind: "folder", path: "c/" })).toBeUndefined();
+    expect(find({ kind: "object", path: "c/" })?.id).toBe("1");
+  });
+
+  it("finds nothing of other buckets, of copies and of tasks that ended", () => {
+    const others = [
+      task({ bucket: "other" }),
+      task({ kind: "copy" }),
+      task({ state: "cancelled" }),
+      task({ state: "done" }),
+    ];
+    expect(deletionFinder(others, "photos")({ kind: "object", path: "a" })).toBeUndefined();
   });
 });

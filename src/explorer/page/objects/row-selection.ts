@@ -33,10 +33,14 @@ export function extend(selection: RowSelection, ids: readonly string[], id: stri
   return { ...selection, anchor, active: id, selected: new Set([...selection.base, ...range]) };
 }
 
+export function selectAll(selection: RowSelection, ids: readonly string[]): RowSelection {
+  const selected = new Set(ids);
+  return { ...selection, selected, base: selected };
+}
+
 /** Selects all rows, or none if all are selected. */
 export function toggleAll(selection: RowSelection, ids: readonly string[]): RowSelection {
-  const selected = ids.every((id) => selection.selected.has(id)) ? none : new Set(ids);
-  return { ...selection, selected, base: selected };
+  return selectAll(selection, ids.every((id) => selection.selected.has(id)) ? [] : ids);
 }
 
 export function clear(selection: RowSelection): RowSelection {

@@ -5,6 +5,7 @@
  * waits, and the files behind it go on.
  */
 import { formatBytes } from "../../../base/format.ts";
+import { shownKey } from "../frame/format.ts";
 import { numberedKey } from "./upload-files.ts";
 
 /** Browsers open six connections to a server, and the page itself needs some. */
@@ -258,7 +259,7 @@ export function statusText({ state, message, key, size, sentBytes }: Upload): st
     case "sending":
       return `${formatBytes(sentBytes)} of ${formatBytes(size)}`;
     case "exists":
-      return `The bucket has an object with the key “${key}” already.`;
+      return `The bucket has an object with the key “${shownKey(key)}” already.`;
     case "failed":
       return `Failed: ${message}`;
     case "done":

@@ -1,6 +1,6 @@
 /** The uploads of this tab, at the bottom of every view. The tray collapses to one line. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { counted, formatBytes } from "../../../base/format.ts";
+import { formatBytes } from "../../../base/format.ts";
 import type { ObjectPage } from "../../api/buckets.ts";
 import {
   ApiCallError,
@@ -11,8 +11,11 @@ import {
   unreachable,
 } from "../api-client.ts";
 import type { Place } from "../location.ts";
+import { countedNoun, shownKey } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
 import { Link } from "../frame/navigation.tsx";
-import { parentFolder } from "./folder-path.ts";
+import { Progress } from "../frame/parts.tsx";
+import { parentFolder } from "./object-paths.ts";
 import { contentTypeOf } from "./upload-files.ts";
 import {
   statusText,
@@ -23,7 +26,7 @@ import {
   type UploadChoice,
   type UploadSummary,
 } from "./upload-queue.ts";
-import "../styles/uploads.css";
+import "../styles/objects.css";
 
 /** The queue of this tab. */
 export const uploads = new UploadQueue(sendFile);
@@ -88,7 +91,7 @@ async function explainSilence(file: File): Promise<ApiCallError> {
   }
 }
 
-export function useUploadSummary(): UploadSummary {
+function useUploadSummary(): UploadSummary {
   const [summary, setSummary] = useState(() => summarize(uploads.uploads));
   useEffect(() => {
     let timer: number | undefined;
@@ -135,9 +138,11 @@ function announcement({ counts, files }: UploadSummary): string {
   if (files === 0) return "";
   const isActive = counts.queued + counts.sending > 0;
   const notes = [
-    isActive ? `Uploading ${counted(files, "file")}` : `${counted(counts.done, "file")} uploaded`,
-    counts.exists > 0 && `${counted(counts.exists, "key")} with an object wait for an answer`,
-    counts.failed > 0 && `${counted(counts.failed, "file")} failed`,
+    isActive
+      ? `Uploading ${countedNoun(files, "file")}`
+      : `${countedNoun(counts.done, "file")} uploaded`,
+    counts.exists > 0 && `${countedNoun(counts.exists, "key")} with an object wait for an answer`,
+    counts.failed > 0 && `${countedNoun(counts.failed, "file")} failed`,
   ];
   return `${notes.filter((note) => note !== false).join(". ")}.`;
 }
@@ -161,14 +166,19 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
         <button
           ref={toggle}
           type="button"
-          class="button quiet upload-toggle"
+          class="button quiet"
           aria-expanded={isOpen}
           aria-controls={rowsId}
           onClick={() => setOpen(!isOpen)}
         >
-          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> Uploads
+          <Icon name={isOpen ? "down" : "right"} />
+          Uploads
         </button>
-        <p class="upload-totals">{totalsText(summary)}</p>
+        {left > 0 ? (
+          <Progress label="All uploads" value={sentBytes} max={bytes} text={totalsText(summary)} />
+        ) : (
+          <p class="soft">{totalsText(summary)}</p>
+        )}
         {counts.exists > 0 && <span class="badge warning">{counts.exists} waiting for you</span>}
         {counts.failed > 0 && <span class="badge bad">{counts.failed} failed</span>}
         <div class="upload-actions">
@@ -184,29 +194,21 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
           ) : (
             <button
               type="button"
-              class="button quiet"
+              class="button quiet icon-button"
               aria-label="Close the list of uploads"
               onClick={() => uploads.clear()}
             >
-              ✕
+              <Icon name="close" />
             </button>
           )}
         </div>
-        {left > 0 && (
-          <progress
-            class="upload-bar"
-            max={Math.max(bytes, 1)}
-            value={sentBytes}
-            aria-label="All uploads"
-          />
-        )}
       </header>
       <ul id={rowsId} class="upload-rows" hidden={!isOpen} aria-label="Files">
         {rows.map((upload) => (
           <UploadRow key={upload.id} upload={upload} />
         ))}
         {files > rows.length && (
-          <li class="upload-row soft">and {counted(files - rows.length, "file")} more</li>
+          <li class="upload-row soft">and {countedNoun(files - rows.length, "file")} more</li>
         )}
       </ul>
     </section>
@@ -215,8 +217,8 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
 
 function totalsText({ counts, files, left, bytes, sentBytes }: UploadSummary): string {
   const skipped = counts.skipped > 0 ? ` · ${counts.skipped} skipped` : "";
-  if (left === 0) return `${counted(counts.done, "file")}, ${formatBytes(bytes)}${skipped}`;
-  const done = `${counts.done.toLocaleString("en")} of ${counted(files, "file")}`;
+  if (left === 0) return `${countedNoun(counts.done, "file")}, ${formatBytes(bytes)}${skipped}`;
+  const done = `${counts.done.toLocaleString("en")} of ${countedNoun(files, "file")}`;
   return `${done} · ${formatBytes(sentBytes)} of ${formatBytes(bytes)}${skipped}`;
 }
 
@@ -228,25 +230,24 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
         <p class="upload-name">
           {state === "done" ? (
             <Link to={objectPlace(bucket, key)}>
-              <bdi>{key}</bdi>
+              <bdi>{shownKey(key)}</bdi>
             </Link>
           ) : (
-            <bdi>{key}</bdi>
+            <bdi>{shownKey(key)}</bdi>
           )}{" "}
           <span class="soft">
             in <bdi>{bucket}</bdi>
           </span>
         </p>
-        <p class={state === "failed" ? "upload-status problem" : "upload-status"}>
-          {statusText(upload)}
-        </p>
-        {state === "sending" && (
-          <progress
-            class="upload-bar"
-            max={Math.max(size, 1)}
+        {state === "sending" ? (
+          <Progress
+            label={`Upload of ${key}`}
             value={sentBytes}
-            aria-label={`Upload of ${key}`}
+            max={size}
+            text={statusText(upload)}
           />
+        ) : (
+          <p class={state === "failed" ? "problem" : "soft"}>{statusText(upload)}</p>
         )}
       </div>
       <div class="upload-actions">
@@ -287,7 +288,7 @@ function ExistsQuestion({ upload }: { readonly upload: Upload }) {
   const [isForAll, setForAll] = useState(false);
   return (
     <>
-      <label class="upload-for-all">
+      <label class="check-field">
         <input
           type="checkbox"
           checked={isForAll}

@@ -1,8 +1,9 @@
 /** Where files enter: a list of objects as the target of a drop, and buttons for the keyboard. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { counted } from "../../../base/format.ts";
 import { useShortcuts } from "../frame/shortcuts.tsx";
+import { countedNoun, shownKey } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import {
   chosenFiles,
@@ -11,7 +12,7 @@ import {
   readEntries,
   type ChosenFile,
 } from "./upload-files.ts";
-import { uploads, useUploadSummary } from "./upload-tray.tsx";
+import { uploads } from "./upload-tray.tsx";
 
 /** Preact's types do not have the attribute. */
 const wholeFolder = { webkitdirectory: true };
@@ -23,20 +24,14 @@ interface UploadPlace {
 }
 
 interface UploadZoneProps extends UploadPlace {
-  /** Files have been uploaded. */
-  readonly onUploaded: () => void;
   readonly children: ComponentChildren;
 }
 
-export function UploadZone({ bucket, prefix, onUploaded, children }: UploadZoneProps) {
+export function UploadZone({ bucket, prefix, children }: UploadZoneProps) {
   const notices = useNotices();
   const zone = useRef<HTMLDivElement>(null);
   const [isOver, setOver] = useState(false);
   const [isReading, setReading] = useState(false);
-  const { done } = useUploadSummary().counts;
-  useEffect(() => {
-    if (done > 0) onUploaded();
-  }, [done]);
   useEffect(preventOpening, []);
 
   const take = async (items: Iterable<DataTransferItem>): Promise<void> => {
@@ -47,7 +42,7 @@ export function UploadZone({ bucket, prefix, onUploaded, children }: UploadZoneP
     addFiles({ bucket, prefix }, files);
     if (unreadable.length > 0) {
       notices.show(
-        `The browser cannot read ${counted(unreadable.length, "dropped file")}, ` +
+        `The browser cannot read ${countedNoun(unreadable.length, "dropped file")}, ` +
           "which will not be uploaded: " +
           `${unreadable.slice(0, 3).join(", ")}${unreadable.length > 3 ? ", …" : ""}. ` +
           "Check that the files exist, and that the browser may read them.",
@@ -86,7 +81,7 @@ export function UploadZone({ bucket, prefix, onUploaded, children }: UploadZoneP
         <p class="upload-hint" role="status">
           <span>
             {isReading ? "Reading what was dropped…" : "Drop files and folders to upload them to "}
-            {!isReading && <bdi class="code">{`${bucket}/${prefix}`}</bdi>}
+            {!isReading && <bdi class="code">{`${bucket}/${shownKey(prefix)}`}</bdi>}
           </span>
         </p>
       )}
@@ -109,6 +104,7 @@ export function UploadButtons({ bucket, prefix }: UploadPlace) {
   return (
     <div class="upload-buttons" role="group" aria-label="Upload">
       <button type="button" class="button primary" onClick={() => files.current?.click()}>
+        <Icon name="upload" />
         Upload files
       </button>
       <button type="button" class="button" onClick={() => folder.current?.click()}>

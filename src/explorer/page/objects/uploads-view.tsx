@@ -1,16 +1,18 @@
 /** The uploads in parts of a bucket that are in progress, which scripts and S3 clients have begun. */
 import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { counted, formatBytes } from "../../../base/format.ts";
+import { formatBytes } from "../../../base/format.ts";
 import type { ListedUpload, UploadDetails, UploadPage } from "../../api/buckets.ts";
 import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { bucketPlace } from "../location.ts";
 import { Dialog } from "../frame/dialog.tsx";
-import { Link } from "../frame/navigation.tsx";
+import { countedNoun, shownKey } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
+import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
-import "../styles/uploads.css";
+import "../styles/objects.css";
 
 /** The time left is shown in another colour during the last day. */
 const soonMilliseconds = 24 * 60 * 60 * 1000;
@@ -41,6 +43,7 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
   const { data, problem, isLoading, reload } = useFetched(
     (signal) => readPages(bucket, pages, signal),
     `uploads of ${bucket}`,
+    (change) => change.topic === "uploads" && change.bucket === bucket,
   );
   const [openId, setOpenId] = useState<string | null>(null);
   const [aborting, setAborting] = useState<ListedUpload | null>(null);
@@ -64,18 +67,16 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
 
   return (
     <>
-      <div class="toolbar">
-        <h1>
-          Uploads to <bdi>{bucket}</bdi>
-        </h1>
-        <span class="grow" />
-        <button type="button" class="button" onClick={reload}>
-          Reload
-        </button>
-        <Link class="button" to={bucketPlace(bucket)}>
-          Show the objects
-        </Link>
-      </div>
+      <PageHeader
+        title="Uploads in progress"
+        crumbs={[
+          { label: "Buckets", to: { view: "buckets" } },
+          { label: bucket, to: bucketPlace(bucket) },
+        ]}
+        counts={data?.cursor === null ? countedNoun(data.uploads.length, "upload") : undefined}
+        onReload={reload}
+        isLoading={isLoading}
+      />
       {problem !== undefined && <Problem problem={problem} onRetry={reload} />}
       {data === undefined && isLoading && <Loading what={`the uploads to ${bucket}`} />}
       {data?.uploads.length === 0 && (
@@ -115,8 +116,8 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
                           aria-expanded={isOpen}
                           onClick={() => setOpenId(isOpen ? null : uploadId)}
                         >
-                          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
-                          <bdi class="code">{key}</bdi>
+                          <Icon name={isOpen ? "down" : "right"} />
+                          <bdi class="code">{shownKey(key)}</bdi>
                         </button>
                       </td>
                       <td class="narrow-hidden">
@@ -165,8 +166,9 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
       {aborting !== null && (
         <Dialog title="Abort the upload" onClose={() => setAborting(null)}>
           <p>
-            The store deletes the parts of <bdi class="code">{aborting.key}</bdi> that have been
-            uploaded. A program that is still uploading gets an error. This cannot be undone.
+            The store deletes the parts of <bdi class="code">{shownKey(aborting.key)}</bdi> that
+            have been uploaded. A program that is still uploading gets an error. This cannot be
+            undone.
           </p>
           <div class="dialog-actions">
             <button type="button" class="button" onClick={() => setAborting(null)}>
@@ -226,7 +228,7 @@ function lifetimeText(milliseconds: number): string {
     .flatMap(([name, length]) => {
       const count = Math.floor(seconds / length);
       seconds %= length;
-      return count === 0 ? [] : [counted(count, name)];
+      return count === 0 ? [] : [countedNoun(count, name)];
     })
     .join(" ");
 }
@@ -249,7 +251,7 @@ function Parts({ bucket, upload: { key, uploadId } }: PartsProps) {
   return (
     <div class="uploads-parts" role="region" aria-label="Parts" tabIndex={0}>
       <p>
-        {counted(parts.length, "part")}, {formatBytes(bytes)} in all
+        {countedNoun(parts.length, "part")}, {formatBytes(bytes)} in all
         {parts.length > shownPartsMax && `; the first ${shownPartsMax} are shown`}. The id of the
         upload is <span class="code">{uploadId}</span>.
       </p>

@@ -6,6 +6,7 @@ import { useId, useRef, useState } from "preact/hooks";
 import type { ObjectDetails, StorageClass } from "../../api/buckets.ts";
 import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { Dialog } from "../frame/dialog.tsx";
+import { Icon } from "../frame/icon.tsx";
 import {
   changeOf,
   draftOf,
@@ -160,7 +161,7 @@ function CustomPairs({ pairs, onEdit }: CustomPairsProps) {
           />
           <button
             type="button"
-            class="button quiet"
+            class="button quiet icon-button"
             aria-label={name === "" ? `Remove pair ${index + 1}` : `Remove ${name}`}
             title="Remove"
             onClick={() => {
@@ -168,7 +169,7 @@ function CustomPairs({ pairs, onEdit }: CustomPairsProps) {
               addButton.current?.focus();
             }}
           >
-            ✕
+            <Icon name="close" />
           </button>
         </div>
       ))}

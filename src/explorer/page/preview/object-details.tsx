@@ -6,12 +6,14 @@ import type { Link as ObjectLink, LinkRequest, ObjectDetails } from "../../api/b
 import { apiUrl, bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import { Loading, Problem, Time } from "../frame/parts.tsx";
+import { shownKey } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
 import { ContentView } from "./content-view.tsx";
 import { MetadataDialog } from "./metadata-dialog.tsx";
 import { httpFields, textFields } from "./metadata-draft.ts";
-import "../styles/details.css";
+import "../styles/preview.css";
 
 /** A longer key may have more lines than are shown at once: the keyboard has to reach it. */
 const scrolledKeyLength = 100;
@@ -20,18 +22,17 @@ interface ObjectDetailsPanelProps {
   readonly bucket: string;
   readonly objectKey: string;
   readonly onClose: () => void;
-  /** The object has other metadata. */
-  readonly onChanged: () => void;
   /** Deletes the object; resolves with whether the server has accepted the deletion. */
   readonly onDelete: () => Promise<boolean>;
 }
 
 export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
-  const { bucket, objectKey, onClose, onChanged, onDelete } = props;
+  const { bucket, objectKey, onClose, onDelete } = props;
   const notices = useNotices();
   const { data, problem, reload } = useFetched<ObjectDetails>(
     (signal) => callApi(bucketPath(bucket, "/object"), { query: { key: objectKey }, signal }),
     `${bucket}/${objectKey}`,
+    (change) => change.topic === "objects" && change.bucket === bucket,
   );
   const [isEditing, setEditing] = useState(false);
   useShortcuts({ Escape: { label: "Close the details", act: onClose } });
@@ -39,16 +40,16 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
     <div class="details panel">
       <header class="details-header">
         <h2 class="details-key" {...(objectKey.length > scrolledKeyLength && { tabIndex: 0 })}>
-          <bdi class="code">{objectKey}</bdi>
+          <bdi class="code">{shownKey(objectKey)}</bdi>
         </h2>
         <button
           type="button"
-          class="button quiet"
+          class="button quiet icon-button"
           aria-label="Close the details"
           title="Close (Escape)"
           onClick={onClose}
         >
-          ✕
+          <Icon name="close" />
         </button>
       </header>
       {problem !== undefined && <Problem problem={problem} onRetry={reload} />}
@@ -83,7 +84,6 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
             setEditing(false);
             notices.show("The metadata is saved.");
             reload();
-            onChanged();
           }}
         />
       )}
@@ -128,7 +128,7 @@ function Properties({ details }: { readonly details: ObjectDetails }) {
         )}
         {Object.entries(details.customMetadata).map(([name, value]) => (
           <Property key={name} name={<bdi class="code">{name}</bdi>}>
-            <bdi class="code details-value">{value}</bdi>
+            <bdi class="code">{value}</bdi>
           </Property>
         ))}
       </dl>
@@ -175,7 +175,7 @@ function Actions({ bucket, details: { key, hasCustomerKey }, onEdit, onDelete }:
     }
   };
   return (
-    <div class="details-actions">
+    <div>
       <div class="toolbar">
         {!hasCustomerKey && (
           <a

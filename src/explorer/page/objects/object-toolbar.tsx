@@ -1,0 +1,210 @@
+/** What stands around the list: the search, the actions on selected rows, and the steps between pages. */
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { formatBytes } from "../../../base/format.ts";
+import { apiUrl, bucketPath } from "../api-client.ts";
+import { countedNoun, formatCount, shownKey } from "../frame/format.ts";
+import { Icon, type IconName } from "../frame/icon.tsx";
+import type { ObjectList } from "./use-object-list.ts";
+import { splitPrefix } from "./object-paths.ts";
+import { selectionOf, type ObjectRow } from "./object-rows.ts";
+
+export interface SelectionActions {
+  readonly onDownload: () => void;
+  readonly onCopy: () => void;
+  readonly onMove: () => void;
+  readonly onRename: () => void;
+  readonly onDelete: () => void;
+  readonly onClear: () => void;
+}
+
+interface SelectionBarProps extends SelectionActions {
+  readonly selected: readonly ObjectRow[];
+}
+
+export function SelectionBar(props: SelectionBarProps) {
+  const { selected } = props;
+  const [only] = selected.length === 1 ? selected : [];
+  const isFile = only?.kind === "object";
+  return (
+    <div class="toolbar selection-bar">
+      <p class="selection-count" role="status">
+        {countedNoun(selected.length, "row")} selected{sizeText(selected)}
+      </p>
+      <ActionButton icon="download" onClick={props.onDownload}>
+        {isFile ? "Download" : "Download as zip"}
+      </ActionButton>
+      <ActionButton icon="copy" shortcut="c" onClick={props.onCopy}>
+        Copy…
+      </ActionButton>
+      <ActionButton icon="move" shortcut="m" onClick={props.onMove}>
+        Move…
+      </ActionButton>
+      {isFile && (
+        <ActionButton icon="edit" shortcut="F2" onClick={props.onRename}>
+          Rename…
+        </ActionButton>
+      )}
+      <ActionButton icon="delete" shortcut="Delete" isDanger onClick={props.onDelete}>
+        Delete
+      </ActionButton>
+      <button type="button" class="button quiet" onClick={props.onClear}>
+        Clear
+      </button>
+    </div>
+  );
+}
+
+interface ActionButtonProps {
+  readonly icon: IconName;
+  readonly shortcut?: string;
+  readonly isDanger?: boolean;
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+}
+
+function ActionButton({ icon, shortcut, isDanger, onClick, children }: ActionButtonProps) {
+  return (
+    <button
+      type="button"
+      class={isDanger === true ? "button danger" : "button"}
+      {...(shortcut !== undefined && { "aria-keyshortcuts": shortcut })}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+      {children}
+    </button>
+  );
+}
+
+/** The size of folders is not known. */
+function sizeText(rows: readonly ObjectRow[]): string {
+  let bytes = 0;
+  for (const row of rows) {
+    if (row.kind === "folder") return "";
+    bytes += row.object.size;
+  }
+  return `, ${formatBytes(bytes)}`;
+}
+
+/** One object as it is, or folders and several rows as a zip file. */
+export function downloadRows(bucket: string, rows: readonly ObjectRow[]): void {
+  const [only] = rows;
+  if (only !== undefined && rows.length === 1) {
+    const link = document.createElement("a");
+    link.download = "";
+    link.href =
+      only.kind === "folder"
+        ? apiUrl(bucketPath(bucket, "/archive"), { prefix: only.path })
+        : apiUrl(bucketPath(bucket, "/content"), { key: only.path, download: 1 });
+    link.click();
+    return;
+  }
+  // A form sends what an address has no room for.
+  const form = document.createElement("form");
+  const field = document.createElement("input");
+  const { keys, prefixes } = selectionOf(bucket, rows);
+  Object.assign(field, { name: "selection", value: JSON.stringify({ keys, prefixes }) });
+  Object.assign(form, {
+    method: "post",
+    action: apiUrl(bucketPath(bucket, "/archive")),
+    hidden: true,
+  });
+  form.append(field);
+  document.body.append(form);
+  form.submit();
+  form.remove();
+}
+
+/** The list is requested when no key was pressed for this time. */
+const typingMilliseconds = 80;
+
+interface PrefixSearchProps {
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly prefix: string;
+  readonly onSearch: (prefix: string) => void;
+  /** The person is done with the field, and goes on with the list. */
+  readonly onLeave: () => void;
+}
+
+/**
+ * The field that searches by prefix while a person types, among all keys. The field has what is after
+ * the folder; a delimiter leads into a folder, and the field then is empty.
+ */
+export function PrefixSearch({ field, prefix, onSearch, onLeave }: PrefixSearchProps) {
+  const [typed, setTyped] = useState(() => splitPrefix(prefix));
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const search = (wanted: string): void => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    setTyped(splitPrefix(wanted));
+    onSearch(wanted);
+  };
+  const type = (text: string): void => {
+    const next = { folder: typed.folder, text };
+    setTyped(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => search(next.folder + next.text), typingMilliseconds);
+  };
+  // What is typed now is newer than the address.
+  useEffect(() => {
+    if (timer.current === undefined) setTyped(splitPrefix(prefix));
+  }, [prefix]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <input
+      ref={field}
+      type="search"
+      class="input prefix-search"
+      aria-label="Search all keys by prefix"
+      placeholder="Search all keys by prefix  /"
+      autocomplete="off"
+      spellcheck={false}
+      value={typed.text}
+      onInput={(event) => type(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        const isEmpty = typed.text === "";
+        if (event.key === "Escape") {
+          event.preventDefault();
+          if (isEmpty) onLeave();
+          else search(typed.folder);
+        } else if (event.key === "Enter" || event.key === "ArrowDown") {
+          event.preventDefault();
+          if (timer.current !== undefined) search(typed.folder + typed.text);
+          onLeave();
+        } else if (event.key === "Backspace" && isEmpty && typed.folder !== "") {
+          // The whole prefix is one text for the person who types it.
+          event.preventDefault();
+          search(typed.folder.slice(0, -1));
+        }
+      }}
+    />
+  );
+}
+
+/** Which rows of a list with several pages are shown, and the way to the pages before and after. */
+export function PageSteps({ list }: { readonly list: ObjectList }) {
+  const { rows, start, shown, hasNext, isWhole } = list;
+  const after = shown?.after ?? "";
+  if (isWhole || shown === undefined) return null;
+  return (
+    <div class="page-steps">
+      <p role="status">
+        {start === undefined ? (
+          <>
+            {countedNoun(rows.length, "row")} after <bdi class="page-after">{shownKey(after)}</bdi>
+          </>
+        ) : (
+          `${formatCount(start.offset + 1)} – ${formatCount(start.offset + rows.length)}`
+        )}
+        . Sorting and selecting cover this page.
+      </p>
+      <button type="button" class="button" disabled={after === ""} onClick={list.goPrevious}>
+        {start === undefined ? "First page" : "Previous page"}
+      </button>
+      <button type="button" class="button" disabled={!hasNext} onClick={list.goNext}>
+        Next page
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,287 @@
+/** The objects of a folder of a bucket. */
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { CopyTask } from "../../api/tasks.ts";
+import { apiUrl, bucketPath } from "../api-client.ts";
+import { shownKey } from "../frame/format.ts";
+import type { MenuItem } from "../frame/menu.tsx";
+import { Link, useNavigation } from "../frame/navigation.tsx";
+import { PageHeader } from "../frame/page-header.tsx";
+import { Empty, Loading, Problem } from "../frame/parts.tsx";
+import { useShortcuts, type Shortcut } from "../frame/shortcuts.tsx";
+import { useTasks } from "../frame/tasks.tsx";
+import { bucketPlace } from "../location.ts";
+import { ObjectDetailsPanel } from "../preview/object-details.tsx";
+import { ObjectGrid } from "./object-grid.tsx";
+import { useObjectList, type ObjectList, type ObjectsPlace } from "./use-object-list.ts";
+import { breadcrumbs, splitPrefix } from "./object-paths.ts";
+import { countRows, deletionFinder, selectionOf, type ObjectRow } from "./object-rows.ts";
+import {
+  downloadRows,
+  PageSteps,
+  PrefixSearch,
+  SelectionBar,
+  type SelectionActions,
+} from "./object-toolbar.tsx";
+import { clear, extend, selectAll, toggle, toggleAll } from "./row-selection.ts";
+import { CopyDialog, RenameDialog } from "./target-dialogs.tsx";
+import { UploadButtons, UploadZone } from "./upload-zone.tsx";
+import "../styles/objects.css";
+
+export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
+  const { bucket, prefix, key, sort } = place;
+  const { go } = useNavigation();
+  const list = useObjectList(place);
+  const { rows, ids, selection, setSelection, activeRow } = list;
+  const tasks = useTasks();
+  const deletionOf = useMemo(() => deletionFinder(tasks.tasks, bucket), [tasks.tasks, bucket]);
+  const [dialog, setDialog] = useState<{
+    readonly kind: CopyTask["kind"] | "rename";
+    readonly rows: readonly ObjectRow[];
+  }>();
+  const grid = useRef<HTMLDivElement>(null);
+  const searchField = useRef<HTMLInputElement>(null);
+  const focusList = (): void => grid.current?.focus({ preventScroll: true });
+  const closeDetails = (): void => {
+    go({ ...place, key: null });
+    focusList();
+  };
+  const selected = rows.filter(({ id }) => selection.selected.has(id));
+  const actionsOn = (chosen: readonly ObjectRow[]): SelectionActions => ({
+    onDownload: () => downloadRows(bucket, chosen),
+    onCopy: () => chosen.length > 0 && setDialog({ kind: "copy", rows: chosen }),
+    onMove: () => chosen.length > 0 && setDialog({ kind: "move", rows: chosen }),
+    onRename: () => {
+      if (chosen.length === 1 && chosen[0]?.kind === "object")
+        setDialog({ kind: "rename", rows: chosen });
+    },
+    onDelete: () => {
+      const deleted = chosen.filter((row) => deletionOf(row) === undefined);
+      if (deleted.length > 0)
+        void tasks.tryStart({ kind: "delete", ...selectionOf(bucket, deleted) });
+      setSelection(clear);
+    },
+    onClear: () => setSelection(clear),
+  });
+  const menuOf = (row: ObjectRow): readonly MenuItem[] => {
+    const isFolder = row.kind === "folder";
+    const on = actionsOn([row]);
+    return [
+      {
+        label: isFolder ? "Open" : "Show details",
+        icon: isFolder ? "folder" : "file",
+        act: () => list.open(row),
+      },
+      { label: isFolder ? "Download as zip" : "Download", icon: "download", act: on.onDownload },
+      { label: "Copy…", icon: "copy", act: on.onCopy },
+      { label: "Move…", icon: "move", act: on.onMove },
+      ...(isFolder ? [] : [{ label: "Rename…", icon: "edit" as const, act: on.onRename }]),
+      { label: "Delete", icon: "delete", isDanger: true, act: on.onDelete },
+    ];
+  };
+  useObjectKeys({
+    list,
+    // The selected rows, or the active row if no row is selected.
+    actions: actionsOn(selected.length > 0 || activeRow === undefined ? selected : [activeRow]),
+    focusList,
+    onSearch: () => searchField.current?.select(),
+    onUndo: tasks.undo,
+    onEscape: () => (key === null ? setSelection(clear) : closeDetails()),
+  });
+  const dialogProps = dialog && {
+    selection: selectionOf(bucket, dialog.rows),
+    onClose: () => setDialog(undefined),
+    onStart: async (task: CopyTask) => {
+      await tasks.start(task);
+      setSelection(clear);
+    },
+  };
+  return (
+    <>
+      <ObjectsHeader list={list} place={place} />
+      <div class="toolbar object-toolbar" role="group" aria-label="Actions">
+        <PrefixSearch
+          field={searchField}
+          prefix={prefix}
+          onSearch={(wanted) => go({ ...place, prefix: wanted, after: "", key: null }, true)}
+          onLeave={() => {
+            focusList();
+            if (selection.active === null) list.move(1, false);
+          }}
+        />
+        {selected.length > 0 && <SelectionBar selected={selected} {...actionsOn(selected)} />}
+      </div>
+      {list.problem !== undefined && <Problem problem={list.problem} onRetry={list.reload} />}
+      <div class="object-area">
+        <UploadZone bucket={bucket} prefix={splitPrefix(prefix).folder}>
+          <div class="object-list">
+            {rows.length > 0 && (
+              <ObjectGrid
+                grid={grid}
+                label={`Objects of ${bucket}/${shownKey(list.shown?.prefix ?? "")}`}
+                list={list}
+                sort={sort}
+                openKey={key}
+                deletionOf={deletionOf}
+                menuOf={menuOf}
+                onSort={(wanted) => go({ ...place, sort: wanted }, true)}
+                onToggleAll={() => setSelection((before) => toggleAll(before, ids))}
+                onOpen={(row) => {
+                  focusList();
+                  list.open(row);
+                }}
+                onToggle={(row) => {
+                  focusList();
+                  setSelection((before) => toggle(before, row.id));
+                }}
+                onExtend={(row) => {
+                  focusList();
+                  setSelection((before) => extend(before, ids, row.id));
+                }}
+              />
+            )}
+            <ListState list={list} bucket={bucket} />
+            <PageSteps list={list} />
+          </div>
+        </UploadZone>
+        {key !== null && (
+          <aside class="object-side" aria-label="Details of the object">
+            <ObjectDetailsPanel
+              key={`${bucket}/${key}`}
+              bucket={bucket}
+              objectKey={key}
+              onClose={closeDetails}
+              onDelete={() =>
+                deletionOf({ kind: "object", path: key }) === undefined
+                  ? tasks.tryStart({ kind: "delete", bucket, keys: [key], prefixes: [] })
+                  : Promise.resolve(true)
+              }
+            />
+          </aside>
+        )}
+      </div>
+      {dialogProps !== undefined &&
+        (dialog?.kind === "rename" ? (
+          <RenameDialog {...dialogProps} />
+        ) : (
+          <CopyDialog kind={dialog?.kind ?? "copy"} {...dialogProps} />
+        ))}
+    </>
+  );
+}
+
+interface ObjectsHeaderProps {
+  readonly list: ObjectList;
+  readonly place: ObjectsPlace;
+}
+
+function ObjectsHeader({ list, place: { bucket, prefix } }: ObjectsHeaderProps) {
+  const { folder } = splitPrefix(prefix);
+  const way = [
+    { label: "Buckets", to: { view: "buckets" as const } },
+    { label: bucket, to: bucketPlace(bucket) },
+    ...breadcrumbs(folder).map(({ name, prefix: path }) => ({
+      label: shownKey(name),
+      to: bucketPlace(bucket, path),
+    })),
+  ];
+  const title = way.at(-1)?.label ?? "";
+  const counts = list.shown === undefined ? "" : countRows(list.rows);
+  return (
+    <PageHeader
+      title={title === "" ? <i>(no name)</i> : <bdi>{title}</bdi>}
+      crumbs={way.slice(0, -1)}
+      counts={list.isWhole || counts === "" ? counts : `${counts} on this page`}
+      onReload={list.reload}
+      isLoading={list.isLoading}
+    >
+      <UploadButtons bucket={bucket} prefix={folder} />
+      <a
+        class="button"
+        href={apiUrl(bucketPath(bucket, "/archive"), { prefix: folder })}
+        download
+        title="Download all objects below this folder as a zip file"
+      >
+        Download as zip
+      </a>
+      <Link class="button" to={{ view: "uploads", bucket }}>
+        Uploads in progress
+      </Link>
+    </PageHeader>
+  );
+}
+
+interface ObjectKeysOptions {
+  readonly list: ObjectList;
+  readonly actions: SelectionActions;
+  readonly onSearch: () => void;
+  readonly onUndo: () => void;
+  readonly onEscape: () => void;
+  /** Gives the focus to the list. */
+  readonly focusList: () => void;
+}
+
+function useObjectKeys(options: ObjectKeysOptions): void {
+  const { list, actions, onSearch, onUndo, onEscape, focusList } = options;
+  const { activeRow, ids, setSelection, open, move } = list;
+  const inList = (label: string, act: Shortcut["act"]): Shortcut => ({
+    label,
+    act: (event) => {
+      focusList();
+      act(event);
+    },
+    // The details have keys of their own: a video is paused by Space.
+    when: ({ target }) => !(target instanceof Element && target.closest(".object-side") !== null),
+  });
+  const moveBy = (step: 1 | -1) => (event: KeyboardEvent) => move(step, event.shiftKey);
+  useShortcuts({
+    "/": { label: "Search by prefix", act: onSearch },
+    ArrowDown: inList("Next row; with Shift, extend the selection", moveBy(1)),
+    ArrowUp: inList("Previous row; with Shift, extend the selection", moveBy(-1)),
+    Enter: inList("Open the folder or the details", () => {
+      if (activeRow !== undefined) open(activeRow);
+    }),
+    Backspace: inList("Go up", list.goUp),
+    ArrowLeft: inList("Go up", list.goUp),
+    " ": inList("Select the row", () => {
+      if (activeRow !== undefined) setSelection((before) => toggle(before, activeRow.id));
+    }),
+    "Ctrl+a": inList("Select all rows", () => setSelection((before) => selectAll(before, ids))),
+    Delete: inList("Delete", actions.onDelete),
+    z: { label: "Undo the deletion", act: onUndo },
+    c: inList("Copy", actions.onCopy),
+    m: inList("Move", actions.onMove),
+    F2: inList("Rename", actions.onRename),
+    n: inList("Next page", list.goNext),
+    p: inList("Previous page", list.goPrevious),
+    Escape: { label: "Close the details, or clear the selection", act: onEscape },
+  });
+}
+
+/** What is said in place of rows. */
+function ListState({ list, bucket }: { readonly list: ObjectList; readonly bucket: string }) {
+  const { shown, rows, problem } = list;
+  if (shown === undefined) {
+    return problem === undefined ? <Loading what={`the objects of ${bucket}`} /> : null;
+  }
+  if (rows.length > 0) return null;
+  if (shown.after !== "") return <Empty title="There are no objects on this page any more" />;
+  const { folder, text } = splitPrefix(shown.prefix);
+  if (text !== "") {
+    return (
+      <Empty title="No key begins with this text">
+        <p>
+          No object and no folder{folder === "" ? "" : " of this folder"} begins with{" "}
+          <bdi class="code">{shownKey(text)}</bdi>. Capital letters matter.
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title={folder === "" ? "This bucket is empty" : "This folder has no objects"}>
+      <p>
+        Drop files here, or choose Upload files. Objects that the script or an S3 client writes show
+        up here by themselves.
+      </p>
+    </Empty>
+  );
+}
