@@ -93,7 +93,7 @@ export function FaultsBanner() {
   return (
     <div class="faults-banner" role="status">
       {(words !== null || (state?.problem ?? null) !== null) && (
-        <div class="faults-banner-content">
+        <div class="toolbar faults-banner-content">
           <Icon name="fault" />
           <p>
             {words !== null && (
@@ -162,7 +162,7 @@ function FaultForm({ state }: { readonly state: FaultsState }) {
   return (
     <section class="panel faults-section" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>Switch on</h2>
-      <div class="faults-presets" role="group" aria-label="Common faults">
+      <div class="toolbar faults-presets" role="group" aria-label="Common faults">
         {state.presets.map((preset) => (
           <button
             key={preset.text}
@@ -177,7 +177,7 @@ function FaultForm({ state }: { readonly state: FaultsState }) {
         ))}
       </div>
       <form
-        class="faults-line"
+        class="toolbar faults-line"
         onSubmit={(event) => {
           event.preventDefault();
           if (text.trim() !== "") void add(text.trim());
@@ -222,7 +222,7 @@ function FaultList({ state }: { readonly state: FaultsState }) {
   return (
     <ul class="panel fault-list" aria-label="Faults that are on">
       {faults.map(({ text, hits }) => (
-        <li key={text}>
+        <li key={text} class="toolbar">
           <bdi class="code">{text}</bdi>
           <span class={hits > 0 ? "badge warning" : "badge"}>{countedNoun(hits, "hit")}</span>
           <button
@@ -256,7 +256,7 @@ function Latency({ milliseconds }: { readonly milliseconds: number }) {
     <section class="panel faults-section" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>Latency</h2>
       <p class="soft">Each call of a bucket takes this much longer.</p>
-      <div class="faults-line">
+      <div class="toolbar faults-line">
         <div class="field">
           <label for={id}>Milliseconds</label>
           <input

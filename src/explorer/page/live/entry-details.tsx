@@ -27,8 +27,8 @@ export function EntryDetails({
 }) {
   return (
     <aside class="live-details panel" aria-label="Details of the entry">
-      <header>
-        <h2>
+      <header class="toolbar">
+        <h2 class="toolbar">
           <span class={`live-kind kind-${groupOf(entry.kind)}`}>{kindName(entry.kind)}</span>
           <span class="code">{entry.method}</span>
           <span class={`badge ${outcomeTone(entry)}`}>{outcomeText(entry)}</span>
@@ -128,7 +128,7 @@ function CallBar({ call, start, total }: CallBarProps) {
   );
   return (
     <li>
-      <p class="live-call">
+      <p class="toolbar live-call">
         <span class={`live-kind kind-${group}`}>{kindName(call.kind)}</span>
         <span class="code">{call.method}</span>
         <span class="live-call-subject code">

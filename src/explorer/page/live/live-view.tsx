@@ -212,8 +212,11 @@ function RateStrip({ meter }: { readonly meter: ActivityMeter }) {
   const most = Math.max(1, ...all);
   const errors = rates.error.reduce((sum, count) => sum + count, 0);
   return (
-    <section class="live-strip panel" aria-label={`Rates of the last ${meterSeconds} seconds`}>
-      <dl>
+    <section
+      class="toolbar live-strip panel"
+      aria-label={`Rates of the last ${meterSeconds} seconds`}
+    >
+      <dl class="toolbar">
         {groups.map((group) => (
           <div key={group} class={`kind-${group}`}>
             <dt>{groupLabels[group]}</dt>
@@ -262,7 +265,7 @@ function FilterBar({ filter, problem, inputRef, onChange }: FilterBarProps) {
     ["is:error", "Errors"] as const,
   ];
   return (
-    <div class="live-filter" role="search">
+    <div class="toolbar live-filter" role="search">
       <input
         class="input"
         type="search"
@@ -275,12 +278,12 @@ function FilterBar({ filter, problem, inputRef, onChange }: FilterBarProps) {
         aria-describedby="live-filter-problem"
         onInput={(event) => onChange(event.currentTarget.value)}
       />
-      <div class="live-chips" role="group" aria-label="Kinds">
+      <div class="toolbar live-chips" role="group" aria-label="Kinds">
         {chips.map(([word, label]) => (
           <button
             key={word}
             type="button"
-            class="chip"
+            class="button chip"
             aria-pressed={hasWord(filter, word)}
             onClick={() => onChange(toggleWord(filter, word))}
           >
