@@ -64,6 +64,19 @@ function RecordForm(props: RecordDialogProps & { readonly opened: DnsRecord | nu
     });
     onSaved(result);
   };
+  const text = (
+    name: Exclude<keyof typeof draft, "proxied">,
+    label: string,
+    others: Partial<Parameters<typeof TextField>[0]> = {},
+  ) => (
+    <TextField
+      id={`record-${name}`}
+      label={label}
+      value={draft[name]}
+      onValue={(value) => change({ [name]: value })}
+      {...others}
+    />
+  );
   const load = async (id: string): Promise<void> => {
     const current = await fetchRecord(zone.id, id);
     setRecord(current);
@@ -102,54 +115,19 @@ function RecordForm(props: RecordDialogProps & { readonly opened: DnsRecord | nu
             ))}
           </select>
         </div>
-        <TextField
-          id="record-name"
-          label="Name"
-          hint={`@ is ${zone.name}; www is www.${zone.name}`}
-          value={draft.name}
-          onValue={(name) => change({ name })}
-        />
+        {text("name", "Name", { hint: `@ is ${zone.name}; www is www.${zone.name}` })}
       </div>
-      <TextField
-        id="record-content"
-        label="Content"
-        hint={`Example: ${type?.example ?? ""}`}
-        rows={2}
-        value={draft.content}
-        onValue={(content) => change({ content })}
-      />
+      {text("content", "Content", { hint: `Example: ${type?.example ?? ""}`, rows: 2 })}
       <div class="record-fields">
-        {type?.hasPriority === true && (
-          <TextField
-            id="record-priority"
-            label="Priority"
-            hint="The lowest is used first"
-            value={draft.priority}
-            onValue={(priority) => change({ priority })}
-          />
-        )}
-        <TextField
-          id="record-ttl"
-          label="TTL"
-          hint={`auto, or ${types.ttlSecondsMin} to ${types.ttlSecondsMax} seconds`}
-          value={draft.proxied ? "auto" : draft.ttl}
-          isDisabled={draft.proxied}
-          onValue={(ttl) => change({ ttl })}
-        />
-        <TextField
-          id="record-tags"
-          label="Tags"
-          hint="name:value, separated by commas"
-          value={draft.tags}
-          onValue={(tags) => change({ tags })}
-        />
+        {type?.hasPriority === true &&
+          text("priority", "Priority", { hint: "The lowest is used first" })}
+        {text("ttl", "TTL", {
+          hint: `auto, or ${types.ttlSecondsMin} to ${types.ttlSecondsMax} seconds`,
+          ...(draft.proxied && { value: "auto", isDisabled: true }),
+        })}
+        {text("tags", "Tags", { hint: "name:value, separated by commas" })}
       </div>
-      <TextField
-        id="record-comment"
-        label="Comment"
-        value={draft.comment}
-        onValue={(comment) => change({ comment })}
-      />
+      {text("comment", "Comment")}
       {type?.isProxiable === true && (
         <CheckField
           label="Proxied: answers have the platform's addresses"

@@ -97,7 +97,6 @@ const columns: readonly Column[] = [
 export function RecordTable(props: RecordTableProps) {
   const { place, records, deleted, onSort, onDelete } = props;
   const { sort = "name" } = place;
-  const { go } = useNavigation();
   const body = useRef<HTMLTableSectionElement>(null);
   const shown = columns.filter(({ has }) => has === undefined || records.some(has));
 
@@ -171,37 +170,32 @@ export function RecordTable(props: RecordTableProps) {
                 </td>
               ))}
               <td class="record-actions">
-                {isLeaving ? (
-                  "Deleting…"
-                ) : (
-                  <Menu
-                    label={`Actions of ${record.type} ${record.name}`}
-                    items={[
-                      {
-                        label: "Edit",
-                        icon: "edit",
-                        act: () => go({ ...place, record: record.id }),
-                      },
-                      {
-                        label: "Look up",
-                        icon: "search",
-                        act: () => go({ view: "lookup", name: record.name, type: record.type }),
-                      },
-                      {
-                        label: "Delete",
-                        icon: "delete",
-                        isDanger: true,
-                        act: () => onDelete(record),
-                      },
-                    ]}
-                  />
-                )}
+                {isLeaving ? "Deleting…" : <RecordActions {...{ record, place, onDelete }} />}
               </td>
             </tr>
           );
         })}
       </tbody>
     </table>
+  );
+}
+
+interface RecordActionsProps extends Pick<RecordTableProps, "place" | "onDelete"> {
+  readonly record: DnsRecord;
+}
+
+function RecordActions({ record, place, onDelete }: RecordActionsProps) {
+  const { go } = useNavigation();
+  const { id, name, type } = record;
+  return (
+    <Menu
+      label={`Actions of ${type} ${name}`}
+      items={[
+        { label: "Edit", icon: "edit", act: () => go({ ...place, record: id }) },
+        { label: "Look up", icon: "search", act: () => go({ view: "lookup", name, type }) },
+        { label: "Delete", icon: "delete", isDanger: true, act: () => onDelete(record) },
+      ]}
+    />
   );
 }
 

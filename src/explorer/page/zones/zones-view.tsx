@@ -80,12 +80,11 @@ export function ZonesView() {
           <table class="table zone-list">
             <thead>
               <tr>
-                <th scope="col">Zone</th>
-                <th scope="col" class="number">
-                  Records
-                </th>
-                <th scope="col">Name servers</th>
-                <th scope="col">Status</th>
+                {["Zone", "Records", "Name servers", "Status"].map((label) => (
+                  <th key={label} scope="col" class={label === "Records" ? "number" : ""}>
+                    {label}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
