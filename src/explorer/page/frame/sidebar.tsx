@@ -47,7 +47,9 @@ export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
   const nav = useRef<HTMLElement>(null);
   // A narrow page shows some of the sections only.
   useEffect(() => {
-    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "nearest" });
+    nav.current
+      ?.querySelector("[aria-current]")
+      ?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [place.view]);
   return (
     <header class="sidebar">
