@@ -42,7 +42,7 @@ try {
       "folders of 1,000,000 keys": {
         enter: explorer.url,
         linkUrl: `${origin}/buckets`,
-        link: 'a[href="/buckets/large"]',
+        link: 'a[href$="/buckets/large"]',
         url: bucketUrl,
         row: "[role=grid] [role=row] a",
       },

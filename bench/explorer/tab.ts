@@ -40,7 +40,7 @@ export async function measureTab(browser: Browser, tab: MeasuredTab): Promise<Ta
     await page.addInitScript(observe, row);
     await page.goto(linkUrl);
     // What the page counts or asks for must not slow down the list.
-    await page.waitForLoadState("networkidle");
+    await quiet(page);
     await page.locator(link).first().click();
     await rowsOf(page);
     const clickMilliseconds = await page.evaluate(
@@ -49,7 +49,7 @@ export async function measureTab(browser: Browser, tab: MeasuredTab): Promise<Ta
         performance.getEntriesByName("first-rows")[0]!.startTime -
         Number(window.name),
     );
-    await page.waitForLoadState("networkidle");
+    await quiet(page);
     await page.goto(url);
     await rowsOf(page);
     const times = await page.evaluate(() => {
@@ -63,7 +63,7 @@ export async function measureTab(browser: Browser, tab: MeasuredTab): Promise<Ta
       };
     });
     const session = await context.newCDPSession(page);
-    await page.waitForLoadState("networkidle").catch(() => {});
+    await quiet(page);
     await session.send("HeapProfiler.collectGarbage");
     const { usedSize } = await session.send("Runtime.getHeapUsage");
     await page.locator(row).first().hover();
@@ -120,4 +120,16 @@ function observe(row: string): void {
 
 async function rowsOf(page: Page): Promise<void> {
   await page.waitForFunction(() => performance.getEntriesByName("first-rows").length > 0);
+}
+
+/** Until no request has ended for a second. A page with a stream of events is never idle. */
+async function quiet(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let before = -1; ;) {
+      const { length } = performance.getEntriesByType("resource");
+      if (length === before) return;
+      before = length;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  });
 }

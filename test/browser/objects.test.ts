@@ -1,5 +1,5 @@
 /** Lists of objects: folders, search, pages, keys of the keyboard, and actions on many objects. */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { keysOf, put } from "./support/contents.ts";
@@ -104,10 +104,10 @@ describe("the list of objects", () => {
     await page.getByRole("button", { name: /Next/ }).click();
     await page.getByRole("row", { name: /1000/ }).waitFor();
     expect(page.url()).toContain("after=");
-    await page.getByText("1,001 – 1,200. Sorting and selecting cover this page.").waitFor();
-    await page.getByRole("button", { name: "Previous page" }).click();
-    await page.getByRole("row", { name: /0000/ }).waitFor();
+    await page.getByText("Sorting and selecting cover this page.").waitFor();
     await page.goBack();
+    await page.getByRole("row", { name: /0000/ }).waitFor();
+    await page.goForward();
     await page.reload();
     await page.getByRole("row", { name: /1000/ }).waitFor();
     await page.getByRole("button", { name: "First page" }).click();
@@ -170,7 +170,6 @@ describe("the list of objects", () => {
     const button = page.getByRole("button", { name: "Actions of a.txt" });
     await button.click();
     expect(await page.getByRole("menuitem").allTextContents()).toEqual([
-      "Show details",
       "Download",
       "Copy…",
       "Move…",
@@ -266,7 +265,7 @@ describe("actions on objects", () => {
     await page.getByRole("checkbox", { name: "Select one.txt" }).check();
     await page.keyboard.press("F2");
     const rename = page.getByRole("dialog");
-    await rename.getByRole("textbox").fill("uno.txt");
+    await rename.getByRole("textbox").fill("work/uno.txt");
     await rename.getByRole("button", { name: "Rename" }).click();
     await page.getByRole("row", { name: /uno\.txt/ }).waitFor();
     await page.getByRole("checkbox", { name: "Select sub" }).check();
@@ -289,6 +288,57 @@ describe("actions on objects", () => {
 });
 
 const rowOf = (page: Page, name: string) => page.getByRole("row", { name: new RegExp(name) });
+
+/** Opens a dialog by the keyboard, and closes it: what has the focus in the dialog and afterwards. */
+async function focusAround(page: Page, opener: Locator): Promise<readonly (string | boolean)[]> {
+  await opener.focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  const inside = await page.evaluate(() => {
+    const element = document.activeElement as HTMLInputElement;
+    return element.labels?.[0]?.textContent ?? element.textContent;
+  });
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  return [inside, await opener.evaluate((element) => element === document.activeElement)];
+}
+
+describe("a dialog", () => {
+  it("has the focus in its first field, and returns the focus to its opener", async () => {
+    await put(project, "photos", "focus/a.txt", "1");
+    const page = await openBucket("photos?prefix=focus%2F&key=focus%2Fa.txt");
+    const button = (name: string) => page.getByRole("button", { name, exact: true });
+    expect(await focusAround(page, button("Edit metadata…"))).toEqual(["Content type", true]);
+    await page.getByRole("checkbox", { name: "Select a.txt" }).check();
+    for (const name of ["Copy…", "Move…", "Rename…"]) {
+      expect(await focusAround(page, button(name))).toEqual(["Key", true]);
+    }
+    await page.keyboard.press("Escape");
+    await page.getByRole("grid").focus();
+    for (const [key, name] of [
+      ["c", "Copy"],
+      ["m", "Move"],
+      ["F2", "Rename"],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.getByRole("dialog", { name: `${name} 1 object` }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await page.evaluate(() => document.activeElement?.role)).toBe("grid");
+    }
+    const s3 = await s3Of(project);
+    await s3.send({ method: "POST", target: "/photos/focus.bin?uploads" });
+    await s3.send({ method: "PUT", target: "/focus-empty" });
+    await page.goto(`${project.origin}/buckets/photos/uploads`);
+    const abort = button("Abort the upload of focus.bin");
+    expect(await focusAround(page, abort)).toEqual(["Abort the upload", true]);
+    await page.goto(`${project.origin}/buckets`);
+    expect(await focusAround(page, button("New bucket"))).toEqual(["Name", true]);
+    const remove = button("Delete the bucket focus-empty");
+    expect(await focusAround(page, remove)).toEqual(["Delete", true]);
+  });
+});
 
 describe("a list that other programs change", () => {
   it("shows what a script and an S3 client put, and what they delete", async () => {

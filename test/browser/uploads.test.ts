@@ -191,27 +191,18 @@ describe("a large file", () => {
 });
 
 describe("the uploads in progress of other programs", () => {
-  it("are listed with their parts and the time left, and aborted", async () => {
+  it("are listed with the time left, and aborted", async () => {
     const key = "progress/ä <b>.bin";
     const target = `/photos/${encodeURIComponent(key).replaceAll("%2F", "/")}`;
     const s3 = await s3Of(project);
     const begun = await s3.send({ method: "POST", target: `${target}?uploads` });
     const uploadId = /<UploadId>([^<]+)/.exec(begun.text)?.[1] as string;
-    for (const number of [1, 2]) {
-      const query = new URLSearchParams({ partNumber: String(number), uploadId });
-      const body = "x".repeat(1024 * number);
-      await s3.send({ method: "PUT", target: `${target}?${query.toString()}`, body });
-    }
     const page = await openFolder("progress/");
     await page.getByRole("link", { name: "Uploads in progress" }).click();
     const table = page.getByRole("table", { name: "Uploads to photos" });
     await table.getByRole("cell", { name: "6 days 23 hours" }).waitFor();
     await s3.send({ method: "POST", target: "/photos/progress/later.bin?uploads" });
-    await table.getByRole("button", { name: "progress/later.bin", exact: true }).waitFor();
-    await table.getByRole("button", { name: key, exact: true }).click();
-    await page.getByText("2 parts, 3.0 KiB in all").waitFor();
-    const parts = page.getByRole("region", { name: "Parts" });
-    expect(await parts.getByRole("row").count()).toBe(3);
+    await table.getByRole("cell", { name: "progress/later.bin", exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole("button", { name: `Abort the upload of ${key}` }).click();
     const dialog = page.getByRole("dialog", { name: "Abort the upload" });
@@ -219,7 +210,7 @@ describe("the uploads in progress of other programs", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: `Abort the upload of ${key}` }).click();
     await dialog.getByRole("button", { name: "Abort the upload" }).click();
-    await table.getByRole("button", { name: key, exact: true }).waitFor({ state: "detached" });
+    await table.getByRole("cell", { name: key, exact: true }).waitFor({ state: "detached" });
     const listed = await s3.send({ method: "GET", target: "/photos?uploads" });
     expect(listed.text).not.toContain(uploadId);
   });

@@ -1,5 +1,4 @@
 /** All buckets of the project. */
-import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { BucketStatistics, BucketSummary } from "../../api/buckets.ts";
@@ -23,11 +22,11 @@ const configuration = `{
 }`;
 
 const columns = [
-  ["bucket-name", "Name"],
-  ["bucket-binding", "Bindings"],
+  ["", "Name"],
+  ["narrow-hidden", "Bindings"],
   ["number", "Objects"],
-  ["number", "Size"],
-  ["bucket-created", "Created"],
+  ["number narrow-hidden", "Size"],
+  ["narrow-hidden", "Created"],
 ] as const;
 
 export function BucketsView() {
@@ -90,21 +89,20 @@ export function BucketsView() {
       )}
       {data !== undefined && data.length > 0 && (
         <div class="panel bucket-list">
-          {/* The roles remain when a narrow page shows the rows as cards. */}
-          <table class="table" role="table" ref={table}>
-            <thead role="rowgroup">
-              <tr role="row">
+          <table class="table" ref={table}>
+            <thead>
+              <tr>
                 {columns.map(([className, name]) => (
-                  <th key={name} role="columnheader" scope="col" class={className}>
+                  <th key={name} scope="col" class={className}>
                     {name}
                   </th>
                 ))}
-                <th role="columnheader" scope="col">
+                <th scope="col">
                   <span class="visually-hidden">Actions</span>
                 </th>
               </tr>
             </thead>
-            <tbody role="rowgroup">
+            <tbody>
               {data.map((bucket) => (
                 <BucketRow
                   key={bucket.name}
@@ -202,9 +200,10 @@ interface BucketRowProps {
 
 function BucketRow({ bucket, known, onDelete }: BucketRowProps) {
   const { name, bindings, created, isDeletable, remote } = bucket;
+  const uncounted = <span class="soft">{known === null ? "not known" : "counting…"}</span>;
   return (
-    <tr role="row">
-      <th role="rowheader" scope="row" class="bucket-name">
+    <tr>
+      <th scope="row" class="bucket-name">
         <Link to={bucketPlace(name)}>
           <Icon name="bucket" />
           <bdi>{name}</bdi>
@@ -215,7 +214,7 @@ function BucketRow({ bucket, known, onDelete }: BucketRowProps) {
           </span>
         )}
       </th>
-      <td role="cell" class="bucket-binding">
+      <td class="bucket-bindings narrow-hidden">
         {bindings.length === 0 && <span class="soft">no binding</span>}
         {bindings.map((binding) => (
           <code key={binding} class="badge">
@@ -223,21 +222,12 @@ function BucketRow({ bucket, known, onDelete }: BucketRowProps) {
           </code>
         ))}
       </td>
-      <StatisticsCell
-        class="bucket-objects"
-        known={known}
-        text={({ objects }) => (
-          <>
-            {formatCount(objects)}
-            <span class="bucket-noun"> {objects === 1 ? "object" : "objects"}</span>
-          </>
-        )}
-      />
-      <StatisticsCell class="bucket-size" known={known} text={({ bytes }) => formatBytes(bytes)} />
-      <td role="cell" class="bucket-created">
+      <td class="number">{known ? formatCount(known.objects) : uncounted}</td>
+      <td class="number narrow-hidden">{known ? formatBytes(known.bytes) : uncounted}</td>
+      <td class="narrow-hidden">
         <Time at={created} />
       </td>
-      <td role="cell" class="number bucket-actions">
+      <td class="number">
         {isDeletable && known?.objects === 0 && (
           <button
             type="button"
@@ -250,20 +240,6 @@ function BucketRow({ bucket, known, onDelete }: BucketRowProps) {
         )}
       </td>
     </tr>
-  );
-}
-
-interface StatisticsCellProps {
-  readonly class: string;
-  readonly known: BucketStatistics | null | undefined;
-  readonly text: (statistics: BucketStatistics) => ComponentChildren;
-}
-
-function StatisticsCell({ class: className, known, text }: StatisticsCellProps) {
-  return (
-    <td role="cell" class={`number ${className}`}>
-      {known ? text(known) : <span class="soft">{known === null ? "not known" : "counting…"}</span>}
-    </td>
   );
 }
 

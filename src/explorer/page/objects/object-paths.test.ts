@@ -1,13 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  breadcrumbs,
-  copyTarget,
-  lastSegment,
-  parentFolder,
-  renameTarget,
-  splitPrefix,
-} from "./object-paths.ts";
+import { breadcrumbs, copyTarget, lastSegment, parentFolder, splitPrefix } from "./object-paths.ts";
 
 const path = fc.string({ unit: fc.constantFrom("a", "b", "/", "é", "𝕏") });
 
@@ -119,17 +112,5 @@ describe("copyTarget()", () => {
     expect(copyTarget(one, { bucket: "photos", typed: "é".repeat(513) })).toEqual({
       problem: expect.stringContaining("1026"),
     });
-  });
-});
-
-describe("renameTarget()", () => {
-  it("keeps the folder", () => {
-    expect(renameTarget("2026/cat.jpg", "dog.jpg")).toEqual({ key: "2026/dog.jpg" });
-    expect(renameTarget("cat.jpg", "dog.jpg")).toEqual({ key: "dog.jpg" });
-  });
-
-  it("refuses no name, and the same name", () => {
-    expect(renameTarget("2026/cat.jpg", "")).toHaveProperty("problem");
-    expect(renameTarget("2026/cat.jpg", "cat.jpg")).toHaveProperty("problem");
   });
 });

@@ -45,7 +45,7 @@ export function breadcrumbs(folder: string): readonly Breadcrumb[] {
 /** In bytes of UTF-8, as the store has it. */
 const keyBytesMax = 1024;
 
-export type Target = { readonly key: string } | { readonly problem: string };
+type Target = { readonly key: string } | { readonly problem: string };
 
 /** Whether the target is the key of one object, and not a folder for all that is selected. */
 export function hasKeyTarget({ keys, prefixes }: ObjectSelection): boolean {
@@ -86,14 +86,6 @@ export function copyTarget(
     };
   }
   return checked(folder);
-}
-
-/** The key of an object with another name in the same folder. */
-export function renameTarget(key: string, name: string): Target {
-  if (name === "") return { problem: "Enter a name." };
-  const renamed = parentFolder(key) + name;
-  if (renamed === key) return { problem: "The object has this name already. Enter another name." };
-  return checked(renamed);
 }
 
 function checked(key: string): Target {

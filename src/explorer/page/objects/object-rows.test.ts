@@ -5,15 +5,12 @@ import type { ObjectTask, Task } from "../../api/tasks.ts";
 import {
   countRows,
   deletionFinder,
-  firstTrail,
   nextAfter,
   nextSort,
   objectRows,
-  previousAfter,
   rowIcon,
   rowType,
   selectionOf,
-  withNext,
   withoutRepeatedFolder,
 } from "./object-rows.ts";
 
@@ -127,30 +124,6 @@ const pageOf = (folders: readonly string[], keys: readonly string[]): ObjectPage
   folders,
   objects: keys.map((key) => object(key, 1, 0)),
   cursor: "more",
-});
-
-describe("withNext()", () => {
-  it("counts the rows before each page", () => {
-    const second = withNext(firstTrail, { after: "", rows: 1000, next: "k" });
-    const third = withNext(second, { after: "k", rows: 998, next: "p" });
-    expect(third.at(-1)).toEqual({ after: "p", offset: 1998 });
-    expect(previousAfter(third, "p")).toBe("k");
-    expect(previousAfter(third, "k")).toBe("");
-  });
-
-  it("forgets the pages that came after, because the list may have changed", () => {
-    const visited = withNext(firstTrail, { after: "", rows: 1000, next: "k" });
-    expect(withNext(visited, { after: "", rows: 999, next: "j" })).toEqual([
-      { after: "", offset: 0 },
-      { after: "j", offset: 999 },
-    ]);
-  });
-
-  it("does not know the number of a page of a shared link", () => {
-    const trail = withNext(firstTrail, { after: "m", rows: 1000, next: "n" });
-    expect(trail).toBe(firstTrail);
-    expect(previousAfter(trail, "n")).toBe("");
-  });
 });
 
 describe("nextAfter()", () => {

@@ -1,7 +1,6 @@
 /**
  * The rows of a page of a list: folders first, then objects in the order that a person chose; what a row
- * says about itself; and the pages. A list can only be read forwards, so the way back to the previous
- * page is remembered, and with it the number of the rows before each page.
+ * says about itself; and where the next page begins.
  */
 import type { ListedObject, ObjectPage } from "../../api/buckets.ts";
 import type { ObjectSelection, ObjectTask, Task } from "../../api/tasks.ts";
@@ -123,38 +122,6 @@ export function deletionFinder(
         (kind === "object" && keys.has(path)) ||
         task.prefixes.some((prefix) => path.startsWith(prefix)),
     )?.task;
-}
-
-interface PageStart {
-  /** The page begins after this key; empty for the first page. */
-  readonly after: string;
-  /** How many rows come before the page. */
-  readonly offset: number;
-}
-
-/** The pages that were visited, in their order. Begins with the first page. */
-export type PageTrail = readonly PageStart[];
-
-export const firstTrail: PageTrail = [{ after: "", offset: 0 }];
-
-/** The page before a page; the first page if the way to the page is not known. */
-export function previousAfter(trail: PageTrail, after: string): string {
-  const index = trail.findIndex((start) => start.after === after);
-  return trail[index - 1]?.after ?? "";
-}
-
-/** The trail with the page that follows a page. A page that is not in the trail changes nothing. */
-export function withNext(
-  trail: PageTrail,
-  current: { readonly after: string; readonly rows: number; readonly next: string },
-): PageTrail {
-  const index = trail.findIndex((start) => start.after === current.after);
-  const start = trail[index];
-  if (start === undefined) return trail;
-  return [
-    ...trail.slice(0, index + 1),
-    { after: current.next, offset: start.offset + current.rows },
-  ];
 }
 
 /** Where the next page begins: after the last key or folder of this page; `null` on the last page. */

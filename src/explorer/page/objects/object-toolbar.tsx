@@ -1,79 +1,42 @@
 /** What stands around the list: the search, the actions on selected rows, and the steps between pages. */
-import type { ComponentChildren, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import { apiUrl, bucketPath } from "../api-client.ts";
-import { countedNoun, formatCount, shownKey } from "../frame/format.ts";
-import { Icon, type IconName } from "../frame/icon.tsx";
+import { countedNoun, shownKey } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
+import type { MenuItem } from "../frame/menu.tsx";
 import type { ObjectList } from "./use-object-list.ts";
 import { splitPrefix } from "./object-paths.ts";
 import { selectionOf, type ObjectRow } from "./object-rows.ts";
 
-export interface SelectionActions {
-  readonly onDownload: () => void;
-  readonly onCopy: () => void;
-  readonly onMove: () => void;
-  readonly onRename: () => void;
-  readonly onDelete: () => void;
+interface SelectionBarProps {
+  readonly selected: readonly ObjectRow[];
+  readonly actions: readonly MenuItem[];
   readonly onClear: () => void;
 }
 
-interface SelectionBarProps extends SelectionActions {
-  readonly selected: readonly ObjectRow[];
-}
-
-export function SelectionBar(props: SelectionBarProps) {
-  const { selected } = props;
-  const [only] = selected.length === 1 ? selected : [];
-  const isFile = only?.kind === "object";
+export function SelectionBar({ selected, actions, onClear }: SelectionBarProps) {
   return (
-    <div class="toolbar selection-bar">
-      <p class="selection-count" role="status">
+    <div class="toolbar">
+      <p class="soft" role="status">
         {countedNoun(selected.length, "row")} selected{sizeText(selected)}
       </p>
-      <ActionButton icon="download" onClick={props.onDownload}>
-        {isFile ? "Download" : "Download as zip"}
-      </ActionButton>
-      <ActionButton icon="copy" shortcut="c" onClick={props.onCopy}>
-        Copy…
-      </ActionButton>
-      <ActionButton icon="move" shortcut="m" onClick={props.onMove}>
-        Move…
-      </ActionButton>
-      {isFile && (
-        <ActionButton icon="edit" shortcut="F2" onClick={props.onRename}>
-          Rename…
-        </ActionButton>
-      )}
-      <ActionButton icon="delete" shortcut="Delete" isDanger onClick={props.onDelete}>
-        Delete
-      </ActionButton>
-      <button type="button" class="button quiet" onClick={props.onClear}>
+      {actions.map(({ label, icon = "file", isDanger = false, act }) => (
+        <button
+          key={label}
+          type="button"
+          class={isDanger ? "button danger" : "button"}
+          onClick={act}
+        >
+          <Icon name={icon} />
+          {label}
+        </button>
+      ))}
+      <button type="button" class="button quiet" onClick={onClear}>
         Clear
       </button>
     </div>
-  );
-}
-
-interface ActionButtonProps {
-  readonly icon: IconName;
-  readonly shortcut?: string;
-  readonly isDanger?: boolean;
-  readonly onClick: () => void;
-  readonly children: ComponentChildren;
-}
-
-function ActionButton({ icon, shortcut, isDanger, onClick, children }: ActionButtonProps) {
-  return (
-    <button
-      type="button"
-      class={isDanger === true ? "button danger" : "button"}
-      {...(shortcut !== undefined && { "aria-keyshortcuts": shortcut })}
-      onClick={onClick}
-    >
-      <Icon name={icon} />
-      {children}
-    </button>
   );
 }
 
@@ -182,27 +145,27 @@ export function PrefixSearch({ field, prefix, onSearch, onLeave }: PrefixSearchP
   );
 }
 
-/** Which rows of a list with several pages are shown, and the way to the pages before and after. */
+/** Which rows of a list with several pages are shown. The browser goes back to the page before. */
 export function PageSteps({ list }: { readonly list: ObjectList }) {
-  const { rows, start, shown, hasNext, isWhole } = list;
-  const after = shown?.after ?? "";
+  const { rows, shown, next, isWhole, goTo } = list;
   if (isWhole || shown === undefined) return null;
   return (
-    <div class="page-steps">
+    <div class="page-steps soft">
       <p role="status">
-        {start === undefined ? (
+        {shown.after === "" ? "The first " : ""}
+        {countedNoun(rows.length, "row")}
+        {shown.after !== "" && (
           <>
-            {countedNoun(rows.length, "row")} after <bdi class="page-after">{shownKey(after)}</bdi>
+            {" "}
+            after <bdi>{shownKey(shown.after)}</bdi>
           </>
-        ) : (
-          `${formatCount(start.offset + 1)} – ${formatCount(start.offset + rows.length)}`
         )}
         . Sorting and selecting cover this page.
       </p>
-      <button type="button" class="button" disabled={after === ""} onClick={list.goPrevious}>
-        {start === undefined ? "First page" : "Previous page"}
+      <button type="button" class="button" disabled={shown.after === ""} onClick={() => goTo("")}>
+        First page
       </button>
-      <button type="button" class="button" disabled={!hasNext} onClick={list.goNext}>
+      <button type="button" class="button" disabled={next === null} onClick={() => goTo(next)}>
         Next page
       </button>
     </div>

@@ -1,6 +1,5 @@
 /** The objects of a folder of a bucket. */
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { CopyTask } from "../../api/tasks.ts";
 import { apiUrl, bucketPath } from "../api-client.ts";
 import { shownKey } from "../frame/format.ts";
 import type { MenuItem } from "../frame/menu.tsx";
@@ -15,15 +14,9 @@ import { ObjectGrid } from "./object-grid.tsx";
 import { useObjectList, type ObjectList, type ObjectsPlace } from "./use-object-list.ts";
 import { breadcrumbs, splitPrefix } from "./object-paths.ts";
 import { countRows, deletionFinder, selectionOf, type ObjectRow } from "./object-rows.ts";
-import {
-  downloadRows,
-  PageSteps,
-  PrefixSearch,
-  SelectionBar,
-  type SelectionActions,
-} from "./object-toolbar.tsx";
+import { downloadRows, PageSteps, PrefixSearch, SelectionBar } from "./object-toolbar.tsx";
 import { clear, extend, selectAll, toggle, toggleAll } from "./row-selection.ts";
-import { CopyDialog, RenameDialog } from "./target-dialogs.tsx";
+import { TargetDialog, type TargetKind } from "./target-dialog.tsx";
 import { UploadButtons, UploadZone } from "./upload-zone.tsx";
 import "../styles/objects.css";
 
@@ -35,7 +28,7 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
   const tasks = useTasks();
   const deletionOf = useMemo(() => deletionFinder(tasks.tasks, bucket), [tasks.tasks, bucket]);
   const [dialog, setDialog] = useState<{
-    readonly kind: CopyTask["kind"] | "rename";
+    readonly kind: TargetKind;
     readonly rows: readonly ObjectRow[];
   }>();
   const grid = useRef<HTMLDivElement>(null);
@@ -46,55 +39,47 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
     focusList();
   };
   const selected = rows.filter(({ id }) => selection.selected.has(id));
-  const actionsOn = (chosen: readonly ObjectRow[]): SelectionActions => ({
-    onDownload: () => downloadRows(bucket, chosen),
-    onCopy: () => chosen.length > 0 && setDialog({ kind: "copy", rows: chosen }),
-    onMove: () => chosen.length > 0 && setDialog({ kind: "move", rows: chosen }),
-    onRename: () => {
-      if (chosen.length === 1 && chosen[0]?.kind === "object")
-        setDialog({ kind: "rename", rows: chosen });
-    },
-    onDelete: () => {
-      const deleted = chosen.filter((row) => deletionOf(row) === undefined);
-      if (deleted.length > 0)
-        void tasks.tryStart({ kind: "delete", ...selectionOf(bucket, deleted) });
-      setSelection(clear);
-    },
-    onClear: () => setSelection(clear),
-  });
-  const menuOf = (row: ObjectRow): readonly MenuItem[] => {
-    const isFolder = row.kind === "folder";
-    const on = actionsOn([row]);
+  /** What can be done with rows: in the menu of a row, beside the search, and by keys. */
+  const actionsOn = (chosen: readonly ObjectRow[]): readonly RowAction[] => {
+    const isFile = chosen.length === 1 && chosen[0]?.kind === "object";
+    const ask = (kind: TargetKind) => () => setDialog({ kind, rows: chosen });
+    const rename: RowAction = { label: "Rename…", icon: "edit", key: "F2", act: ask("rename") };
     return [
       {
-        label: isFolder ? "Open" : "Show details",
-        icon: isFolder ? "folder" : "file",
-        act: () => list.open(row),
+        label: isFile ? "Download" : "Download as zip",
+        icon: "download",
+        act: () => downloadRows(bucket, chosen),
       },
-      { label: isFolder ? "Download as zip" : "Download", icon: "download", act: on.onDownload },
-      { label: "Copy…", icon: "copy", act: on.onCopy },
-      { label: "Move…", icon: "move", act: on.onMove },
-      ...(isFolder ? [] : [{ label: "Rename…", icon: "edit" as const, act: on.onRename }]),
-      { label: "Delete", icon: "delete", isDanger: true, act: on.onDelete },
+      { label: "Copy…", icon: "copy", key: "c", act: ask("copy") },
+      { label: "Move…", icon: "move", key: "m", act: ask("move") },
+      ...(isFile ? [rename] : []),
+      {
+        label: "Delete",
+        icon: "delete",
+        key: "Delete",
+        isDanger: true,
+        act: () => {
+          const deleted = selectionOf(
+            bucket,
+            chosen.filter((row) => deletionOf(row) === undefined),
+          );
+          setSelection(clear);
+          if (deleted.keys.length + deleted.prefixes.length === 0) return;
+          void tasks.tryStart({ kind: "delete", ...deleted });
+        },
+      },
     ];
   };
   useObjectKeys({
     list,
     // The selected rows, or the active row if no row is selected.
-    actions: actionsOn(selected.length > 0 || activeRow === undefined ? selected : [activeRow]),
+    chosen: selected.length > 0 || activeRow === undefined ? selected : [activeRow],
+    actionsOn,
     focusList,
     onSearch: () => searchField.current?.select(),
     onUndo: tasks.undo,
     onEscape: () => (key === null ? setSelection(clear) : closeDetails()),
   });
-  const dialogProps = dialog && {
-    selection: selectionOf(bucket, dialog.rows),
-    onClose: () => setDialog(undefined),
-    onStart: async (task: CopyTask) => {
-      await tasks.start(task);
-      setSelection(clear);
-    },
-  };
   return (
     <>
       <ObjectsHeader list={list} place={place} />
@@ -108,7 +93,13 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
             if (selection.active === null) list.move(1, false);
           }}
         />
-        {selected.length > 0 && <SelectionBar selected={selected} {...actionsOn(selected)} />}
+        {selected.length > 0 && (
+          <SelectionBar
+            selected={selected}
+            actions={actionsOn(selected)}
+            onClear={() => setSelection(clear)}
+          />
+        )}
       </div>
       {list.problem !== undefined && <Problem problem={list.problem} onRetry={list.reload} />}
       <div class="object-area">
@@ -122,7 +113,7 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
                 sort={sort}
                 openKey={key}
                 deletionOf={deletionOf}
-                menuOf={menuOf}
+                menuOf={(row) => actionsOn([row])}
                 onSort={(wanted) => go({ ...place, sort: wanted }, true)}
                 onToggleAll={() => setSelection((before) => toggleAll(before, ids))}
                 onOpen={(row) => {
@@ -159,12 +150,17 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
           </aside>
         )}
       </div>
-      {dialogProps !== undefined &&
-        (dialog?.kind === "rename" ? (
-          <RenameDialog {...dialogProps} />
-        ) : (
-          <CopyDialog kind={dialog?.kind ?? "copy"} {...dialogProps} />
-        ))}
+      {dialog !== undefined && (
+        <TargetDialog
+          kind={dialog.kind}
+          selection={selectionOf(bucket, dialog.rows)}
+          onClose={() => setDialog(undefined)}
+          onStart={async (task) => {
+            await tasks.start(task);
+            setSelection(clear);
+          }}
+        />
+      )}
     </>
   );
 }
@@ -210,9 +206,14 @@ function ObjectsHeader({ list, place: { bucket, prefix } }: ObjectsHeaderProps) 
   );
 }
 
+interface RowAction extends MenuItem {
+  readonly key?: string;
+}
+
 interface ObjectKeysOptions {
   readonly list: ObjectList;
-  readonly actions: SelectionActions;
+  readonly chosen: readonly ObjectRow[];
+  readonly actionsOn: (rows: readonly ObjectRow[]) => readonly RowAction[];
   readonly onSearch: () => void;
   readonly onUndo: () => void;
   readonly onEscape: () => void;
@@ -221,7 +222,7 @@ interface ObjectKeysOptions {
 }
 
 function useObjectKeys(options: ObjectKeysOptions): void {
-  const { list, actions, onSearch, onUndo, onEscape, focusList } = options;
+  const { list, chosen, actionsOn, onSearch, onUndo, onEscape, focusList } = options;
   const { activeRow, ids, setSelection, open, move } = list;
   const inList = (label: string, act: Shortcut["act"]): Shortcut => ({
     label,
@@ -246,13 +247,15 @@ function useObjectKeys(options: ObjectKeysOptions): void {
       if (activeRow !== undefined) setSelection((before) => toggle(before, activeRow.id));
     }),
     "Ctrl+a": inList("Select all rows", () => setSelection((before) => selectAll(before, ids))),
-    Delete: inList("Delete", actions.onDelete),
     z: { label: "Undo the deletion", act: onUndo },
-    c: inList("Copy", actions.onCopy),
-    m: inList("Move", actions.onMove),
-    F2: inList("Rename", actions.onRename),
-    n: inList("Next page", list.goNext),
-    p: inList("Previous page", list.goPrevious),
+    n: inList("Next page", () => list.goTo(list.next)),
+    p: inList("First page", () => list.goTo("")),
+    ...Object.fromEntries(
+      actionsOn(chosen).flatMap(({ key, label, act }) => {
+        const actOnRows = (): void => (chosen.length > 0 ? act() : undefined);
+        return key === undefined ? [] : [[key, inList(label.replace("…", ""), actOnRows)]];
+      }),
+    ),
     Escape: { label: "Close the details, or clear the selection", act: onEscape },
   });
 }

@@ -1,13 +1,10 @@
 /** The uploads in parts of a bucket that are in progress, which scripts and S3 clients have begun. */
-import { Fragment } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { formatBytes } from "../../../base/format.ts";
-import type { ListedUpload, UploadDetails, UploadPage } from "../../api/buckets.ts";
+import { useState } from "preact/hooks";
+import type { ListedUpload, UploadPage } from "../../api/buckets.ts";
 import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { bucketPlace } from "../location.ts";
 import { Dialog } from "../frame/dialog.tsx";
 import { countedNoun, shownKey } from "../frame/format.ts";
-import { Icon } from "../frame/icon.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useNotices } from "../frame/notices.tsx";
@@ -16,55 +13,26 @@ import "../styles/objects.css";
 
 /** The time left is shown in another colour during the last day. */
 const soonMilliseconds = 24 * 60 * 60 * 1000;
-/** An upload may have 10,000 parts: the page shows the first. */
-const shownPartsMax = 200;
-
-/** The first pages as one, with the page's own time at which `now` was read. */
-interface Uploads extends UploadPage {
-  readonly readAt: number;
-}
-
-async function readPages(bucket: string, count: number, signal: AbortSignal): Promise<Uploads> {
-  const uploads: ListedUpload[] = [];
-  for (let cursor: string | undefined; ;) {
-    const query = { cursor };
-    const page = await callApi<UploadPage>(bucketPath(bucket, "/uploads"), { query, signal });
-    uploads.push(...page.uploads);
-    if (page.cursor === null || --count === 0) {
-      return { ...page, uploads, readAt: performance.now() };
-    }
-    cursor = page.cursor;
-  }
-}
 
 export function UploadsView({ bucket }: { readonly bucket: string }) {
   const notices = useNotices();
-  const [pages, setPages] = useState(1);
-  const { data, problem, isLoading, reload } = useFetched(
-    (signal) => readPages(bucket, pages, signal),
-    `uploads of ${bucket}`,
+  const path = bucketPath(bucket, "/uploads");
+  const { data, problem, isLoading, reload } = useFetched<UploadPage>(
+    (signal) => callApi(path, { signal }),
+    path,
     (change) => change.topic === "uploads" && change.bucket === bucket,
   );
-  const [openId, setOpenId] = useState<string | null>(null);
   const [aborting, setAborting] = useState<ListedUpload | null>(null);
-  useEffect(() => {
-    if (pages > 1) reload();
-  }, [pages]);
-
   const abort = ({ key, uploadId }: ListedUpload): void => {
     setAborting(null);
-    callApi(uploadPath(bucket, uploadId), { method: "DELETE", query: { key } }).then(
-      () => {
-        notices.show(`The upload of ${key} is aborted.`);
-        reload();
-      },
-      (error: ApiCallError) => {
-        notices.show(error.message, { tone: "problem" });
-        reload();
-      },
-    );
+    callApi(`${path}/${encodeURIComponent(uploadId)}`, { method: "DELETE", query: { key } })
+      .then(
+        () => notices.show(`The upload of ${shownKey(key)} is aborted.`),
+        (error: ApiCallError) => notices.show(error.message, { tone: "problem" }),
+      )
+      .finally(reload);
   };
-
+  const count = data && countedNoun(data.uploads.length, "upload");
   return (
     <>
       <PageHeader
@@ -73,7 +41,7 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
           { label: "Buckets", to: { view: "buckets" } },
           { label: bucket, to: bucketPlace(bucket) },
         ]}
-        counts={data?.cursor === null ? countedNoun(data.uploads.length, "upload") : undefined}
+        counts={data && data.cursor !== null ? `the first ${count}` : count}
         onReload={reload}
         isLoading={isLoading}
       />
@@ -89,7 +57,7 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
       )}
       {data !== undefined && data.uploads.length > 0 && (
         <div class="panel">
-          <table class="table uploads-table" aria-label={`Uploads to ${bucket}`}>
+          <table class="table" aria-label={`Uploads to ${bucket}`}>
             <thead>
               <tr>
                 <th scope="col">Key</th>
@@ -105,62 +73,34 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
             <tbody>
               {data.uploads.map((upload) => {
                 const { key, uploadId, created, expires } = upload;
-                const isOpen = uploadId === openId;
+                // By the store's time, which may be ahead of the machine's.
+                const left = expires - data.now;
                 return (
-                  <Fragment key={uploadId}>
-                    <tr>
-                      <td>
-                        <button
-                          type="button"
-                          class="uploads-key"
-                          aria-expanded={isOpen}
-                          onClick={() => setOpenId(isOpen ? null : uploadId)}
-                        >
-                          <Icon name={isOpen ? "down" : "right"} />
-                          <bdi class="code">{shownKey(key)}</bdi>
-                        </button>
-                      </td>
-                      <td class="narrow-hidden">
-                        <Time at={created} />
-                      </td>
-                      <td>
-                        <TimeLeft expires={expires} now={data.now} readAt={data.readAt} />
-                      </td>
-                      <td class="number">
-                        <button
-                          type="button"
-                          class="button danger"
-                          aria-label={`Abort the upload of ${key}`}
-                          onClick={() => setAborting(upload)}
-                        >
-                          Abort
-                        </button>
-                      </td>
-                    </tr>
-                    {isOpen && (
-                      <tr>
-                        <td colSpan={4}>
-                          <Parts bucket={bucket} upload={upload} />
-                        </td>
-                      </tr>
-                    )}
-                  </Fragment>
+                  <tr key={uploadId}>
+                    <td title={`The id of the upload is ${uploadId}`}>
+                      <bdi class="code">{shownKey(key)}</bdi>
+                    </td>
+                    <td class="narrow-hidden">
+                      <Time at={created} />
+                    </td>
+                    <td class={left < soonMilliseconds ? "uploads-soon" : ""}>
+                      {lifetimeText(left)}
+                    </td>
+                    <td class="number">
+                      <button
+                        type="button"
+                        class="button danger"
+                        aria-label={`Abort the upload of ${key}`}
+                        onClick={() => setAborting(upload)}
+                      >
+                        Abort
+                      </button>
+                    </td>
+                  </tr>
                 );
               })}
             </tbody>
           </table>
-        </div>
-      )}
-      {data !== undefined && data.cursor !== null && (
-        <div>
-          <button
-            type="button"
-            class="button"
-            disabled={isLoading}
-            onClick={() => setPages(pages + 1)}
-          >
-            {isLoading ? "Loading more uploads…" : "Show more uploads"}
-          </button>
         </div>
       )}
       {aborting !== null && (
@@ -184,33 +124,6 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
   );
 }
 
-function uploadPath(bucket: string, uploadId: string): string {
-  return bucketPath(bucket, `/uploads/${encodeURIComponent(uploadId)}`);
-}
-
-interface TimeLeftProps {
-  readonly expires: number;
-  readonly now: number;
-  readonly readAt: number;
-}
-
-/** Counts down by the store's time, which may be ahead of the machine's. */
-function TimeLeft({ expires, now, readAt }: TimeLeftProps) {
-  const [passed, setPassed] = useState(() => performance.now() - readAt);
-  useEffect(() => {
-    const tick = (): void => setPassed(performance.now() - readAt);
-    tick();
-    const timer = setInterval(tick, 1000);
-    return () => clearInterval(timer);
-  }, [readAt]);
-  const milliseconds = expires - now - passed;
-  return (
-    <span class={milliseconds < soonMilliseconds ? "uploads-soon" : ""}>
-      {lifetimeText(milliseconds)}
-    </span>
-  );
-}
-
 const units = [
   ["day", 86_400],
   ["hour", 3600],
@@ -231,56 +144,4 @@ function lifetimeText(milliseconds: number): string {
       return count === 0 ? [] : [countedNoun(count, name)];
     })
     .join(" ");
-}
-
-interface PartsProps {
-  readonly bucket: string;
-  readonly upload: ListedUpload;
-}
-
-/** The parts of an upload that the store has. */
-function Parts({ bucket, upload: { key, uploadId } }: PartsProps) {
-  const { data, problem, reload } = useFetched<UploadDetails>(
-    (signal) => callApi(uploadPath(bucket, uploadId), { query: { key }, signal }),
-    uploadId,
-  );
-  if (problem !== undefined) return <Problem problem={problem} onRetry={reload} />;
-  if (data === undefined) return <Loading what="the parts" />;
-  const { parts } = data;
-  const bytes = parts.reduce((sum, { size }) => sum + size, 0);
-  return (
-    <div class="uploads-parts" role="region" aria-label="Parts" tabIndex={0}>
-      <p>
-        {countedNoun(parts.length, "part")}, {formatBytes(bytes)} in all
-        {parts.length > shownPartsMax && `; the first ${shownPartsMax} are shown`}. The id of the
-        upload is <span class="code">{uploadId}</span>.
-      </p>
-      {parts.length > 0 && (
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                Part
-              </th>
-              <th scope="col" class="number">
-                Size
-              </th>
-              <th scope="col">Etag</th>
-            </tr>
-          </thead>
-          <tbody>
-            {parts.slice(0, shownPartsMax).map(({ partNumber, size, etag }) => (
-              <tr key={partNumber}>
-                <td class="number">{partNumber}</td>
-                <td class="number">{formatBytes(size)}</td>
-                <td>
-                  <span class="code">{etag}</span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
-  );
 }

@@ -12,12 +12,9 @@ import { useNavigation } from "../frame/navigation.tsx";
 import type { Place } from "../location.ts";
 import { parentFolder, splitPrefix } from "./object-paths.ts";
 import {
-  firstTrail,
   folderId,
   nextAfter,
   objectRows,
-  previousAfter,
-  withNext,
   withoutRepeatedFolder,
   type ObjectRow,
 } from "./object-rows.ts";
@@ -27,12 +24,9 @@ export type ObjectsPlace = Extract<Place, { view: "objects" }>;
 export type ObjectList = ReturnType<typeof useObjectList>;
 
 export function useObjectList(place: ObjectsPlace) {
-  const { bucket, prefix, after, sort } = place;
+  const { prefix, after, sort } = place;
   const { go } = useNavigation();
   const { shown, ...fetched } = useObjectPage(place);
-  const trails = useRef(new Map<string, typeof firstTrail>());
-  const trailName = `${bucket}/${prefix}`;
-  const trail = trails.current.get(trailName) ?? firstTrail;
   const [selection, setSelection] = useState(noSelection);
   const rows = useMemo(
     () => (shown === undefined ? [] : objectRows(shown.page, sort)),
@@ -45,18 +39,16 @@ export function useObjectList(place: ObjectsPlace) {
   const activeIndex = selection.active === null ? -1 : ids.indexOf(selection.active);
 
   /** The row that is active when the next list is there. */
-  const wanted = useRef<"first" | "last" | { readonly id: string } | undefined>(undefined);
+  const wanted = useRef<"first" | { readonly id: string } | undefined>(undefined);
   const last = useRef({ listing, activeIndex });
   useLayoutEffect(() => {
     const before = last.current;
     const next = wanted.current;
     if (before.listing !== listing) {
       wanted.current = undefined;
-      const index = next === "first" ? 0 : next === "last" ? -1 : ids.indexOf(next?.id ?? "");
-      const id =
-        next === undefined || (typeof next === "object" && index === -1) ? null : ids.at(index);
+      const id = next === "first" ? ids[0] : ids.find((each) => each === next?.id);
       // The same object again: the rows are not rendered a second time.
-      setSelection(id === undefined || id === null ? noSelection : activate(noSelection, id));
+      setSelection(id === undefined ? noSelection : activate(noSelection, id));
       return;
     }
     // The list was loaded again. The row that follows a deleted row becomes active.
@@ -73,15 +65,8 @@ export function useObjectList(place: ObjectsPlace) {
   });
 
   const next = shown === undefined ? null : nextAfter(shown.page);
-  const goNext = (): void => {
-    if (next === null || shown === undefined || !isCurrent) return;
-    const current = { after: shown.after, rows: rows.length, next };
-    trails.current.set(trailName, withNext(trail, current));
-    go({ ...place, after: next, key: null });
-  };
-  const goPrevious = (): void => {
-    if (after === "" || !isCurrent) return;
-    go({ ...place, after: previousAfter(trail, after), key: null });
+  const goTo = (start: string | null): void => {
+    if (start !== null && start !== after && isCurrent) go({ ...place, after: start, key: null });
   };
   const goUp = (): void => {
     const path = splitPrefix(prefix);
@@ -101,7 +86,7 @@ export function useObjectList(place: ObjectsPlace) {
     else setSelection((before) => activate(before, row.id));
     go(placeOf(row));
   };
-  /** Moves the active row, with it an open preview, and the page at its ends. */
+  /** Moves the active row, with it an open preview, and the page at its end. */
   const move = (step: 1 | -1, isExtending: boolean): void => {
     const index = activeIndex === -1 ? (step === 1 ? 0 : ids.length - 1) : activeIndex + step;
     const row = rows[index];
@@ -112,29 +97,24 @@ export function useObjectList(place: ObjectsPlace) {
       if (place.key !== null && row.kind === "object") go(placeOf(row), true);
     } else if (!isExtending && step === 1 && next !== null) {
       wanted.current = "first";
-      goNext();
-    } else if (!isExtending && step === -1 && after !== "") {
-      wanted.current = "last";
-      goPrevious();
+      goTo(next);
     }
   };
   return {
     ...fetched,
     shown,
-    /** Where the shown page begins; `undefined` for a page that was not reached from the first page. */
-    start: trail.find((start) => start.after === shown?.after),
     rows,
     ids,
     folder: splitPrefix(shown?.prefix ?? prefix).folder,
     listing,
     selection,
     setSelection,
-    hasNext: next !== null,
+    /** Where the next page begins; `null` on the last page. */
+    next,
     /** Whether the rows are all rows of the folder. */
     isWhole: next === null && shown?.after === "",
     activeRow: rows[activeIndex],
-    goNext,
-    goPrevious,
+    goTo,
     goUp,
     placeOf,
     open,

@@ -59,11 +59,10 @@ export function MetadataDialog({ bucket, details, onClose, onSaved }: MetadataDi
       >
         {textFields.map((field) => (
           <div key={field} class="field">
-            <label for={`${id}-${field}`}>{httpFields[field].label}</label>
+            <label for={`${id}-${field}`}>{httpFields[field]}</label>
             <input
               id={`${id}-${field}`}
               class="input"
-              list={`${id}-${field}-list`}
               autocomplete="off"
               spellcheck={false}
               value={draft.texts[field] ?? ""}
@@ -71,11 +70,6 @@ export function MetadataDialog({ bucket, details, onClose, onSaved }: MetadataDi
                 edit({ texts: { ...draft.texts, [field]: event.currentTarget.value } })
               }
             />
-            <datalist id={`${id}-${field}-list`}>
-              {httpFields[field].suggestions.map((suggestion) => (
-                <option key={suggestion} value={suggestion} />
-              ))}
-            </datalist>
           </div>
         ))}
         <div class="field">

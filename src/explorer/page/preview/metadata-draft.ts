@@ -8,36 +8,12 @@ import type {
 
 type TextField = Exclude<keyof HttpMetadata, "cacheExpiry">;
 
-interface FieldWords {
-  readonly label: string;
-  /** What a person often writes. */
-  readonly suggestions: readonly string[];
-}
-
-export const httpFields: Readonly<Record<TextField, FieldWords>> = {
-  contentType: {
-    label: "Content type",
-    suggestions: [
-      "application/json",
-      "application/octet-stream",
-      "application/pdf",
-      "image/jpeg",
-      "image/png",
-      "image/svg+xml",
-      "image/webp",
-      "text/css; charset=utf-8",
-      "text/html; charset=utf-8",
-      "text/javascript; charset=utf-8",
-      "text/plain; charset=utf-8",
-    ],
-  },
-  contentLanguage: { label: "Content language", suggestions: ["de", "en", "es", "fr", "ja", "zh"] },
-  contentDisposition: { label: "Content disposition", suggestions: ["inline", "attachment"] },
-  contentEncoding: { label: "Content encoding", suggestions: ["gzip", "br", "deflate", "zstd"] },
-  cacheControl: {
-    label: "Cache control",
-    suggestions: ["no-cache", "no-store", "public, max-age=31536000, immutable"],
-  },
+export const httpFields: Readonly<Record<TextField, string>> = {
+  contentType: "Content type",
+  contentLanguage: "Content language",
+  contentDisposition: "Content disposition",
+  contentEncoding: "Content encoding",
+  cacheControl: "Cache control",
 };
 
 export const textFields = Object.keys(httpFields) as readonly TextField[];

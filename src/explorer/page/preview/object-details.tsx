@@ -1,12 +1,12 @@
 /** The details of one object, beside the list or over it: content, properties and what can be done. */
 import { Fragment, type ComponentChildren } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { Link as ObjectLink, LinkRequest, ObjectDetails } from "../../api/buckets.ts";
 import { apiUrl, bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import { Loading, Problem, Time } from "../frame/parts.tsx";
-import { shownKey } from "../frame/format.ts";
+import { formatTime, shownKey } from "../frame/format.ts";
 import { Icon } from "../frame/icon.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
@@ -17,6 +17,8 @@ import "../styles/preview.css";
 
 /** A longer key may have more lines than are shown at once: the keyboard has to reach it. */
 const scrolledKeyLength = 100;
+/** The longest that a signature allows: S3's limit of `X-Amz-Expires`. */
+const linkSeconds = 7 * 24 * 60 * 60;
 
 interface ObjectDetailsPanelProps {
   readonly bucket: string;
@@ -117,7 +119,7 @@ function Properties({ details }: { readonly details: ObjectDetails }) {
         {otherFields
           .filter((field) => httpMetadata[field] !== undefined)
           .map((field) => (
-            <Property key={field} name={httpFields[field].label}>
+            <Property key={field} name={httpFields[field]}>
               <span class="code">{httpMetadata[field]}</span>
             </Property>
           ))}
@@ -165,54 +167,55 @@ interface ActionsProps {
 
 function Actions({ bucket, details: { key, hasCustomerKey }, onEdit, onDelete }: ActionsProps) {
   const notices = useNotices();
-  const [isLinkOpen, setLinkOpen] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
-  const copyKey = async (): Promise<void> => {
-    if (await copyText(key)) notices.show("The key is on the clipboard.");
+  const copy = async (what: string, text: string): Promise<void> => {
+    if (await copyText(text)) notices.show(`${what} is on the clipboard.`);
     else {
-      const text = "The browser does not allow the page to copy. Select the key instead.";
-      notices.show(text, { tone: "problem" });
+      const reason = "The browser does not allow the page to copy. Copy it by hand: ";
+      notices.show(reason + text, { tone: "problem" });
+    }
+  };
+  const copyLink = async (): Promise<void> => {
+    const json: LinkRequest = { key, expiresSeconds: linkSeconds };
+    try {
+      const path = bucketPath(bucket, "/links");
+      const { url, expires } = await callApi<ObjectLink>(path, { method: "POST", json });
+      await copy(`The link, which works until ${formatTime(expires)},`, url);
+    } catch (error) {
+      notices.show((error as ApiCallError).message, { tone: "problem" });
     }
   };
   return (
-    <div>
-      <div class="toolbar">
-        {!hasCustomerKey && (
-          <a
-            class="button"
-            href={apiUrl(bucketPath(bucket, "/content"), { key, download: 1 })}
-            download
-          >
-            Download
-          </a>
-        )}
-        <button type="button" class="button" onClick={() => void copyKey()}>
-          Copy key
-        </button>
-        <button
-          type="button"
+    <div class="toolbar">
+      {!hasCustomerKey && (
+        <a
           class="button"
-          aria-expanded={isLinkOpen}
-          onClick={() => setLinkOpen(!isLinkOpen)}
+          href={apiUrl(bucketPath(bucket, "/content"), { key, download: 1 })}
+          download
         >
-          Copy link…
-        </button>
-        <button type="button" class="button" onClick={onEdit}>
-          Edit metadata…
-        </button>
-        <button
-          type="button"
-          class="button danger"
-          disabled={isDeleting}
-          onClick={() => {
-            setDeleting(true);
-            void onDelete().finally(() => setDeleting(false));
-          }}
-        >
-          Delete
-        </button>
-      </div>
-      {isLinkOpen && <LinkForm bucket={bucket} objectKey={key} />}
+          Download
+        </a>
+      )}
+      <button type="button" class="button" onClick={() => void copy("The key", key)}>
+        Copy key
+      </button>
+      <button type="button" class="button" onClick={() => void copyLink()}>
+        Copy link
+      </button>
+      <button type="button" class="button" onClick={onEdit}>
+        Edit metadata…
+      </button>
+      <button
+        type="button"
+        class="button danger"
+        disabled={isDeleting}
+        onClick={() => {
+          setDeleting(true);
+          void onDelete().finally(() => setDeleting(false));
+        }}
+      >
+        Delete
+      </button>
     </div>
   );
 }
@@ -225,81 +228,4 @@ async function copyText(text: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** In seconds. The last is the longest that a signature allows: S3's limit of `X-Amz-Expires`. */
-const linkDurations = { "1 hour": 3600, "1 day": 86_400, "7 days": 604_800 };
-
-interface LinkFormProps {
-  readonly bucket: string;
-  readonly objectKey: string;
-}
-
-function LinkForm({ bucket, objectKey }: LinkFormProps) {
-  const [expiresSeconds, setSeconds] = useState(linkDurations["1 hour"]);
-  const [made, setMade] = useState<ObjectLink & { readonly isCopied: boolean }>();
-  const [problem, setProblem] = useState<string>();
-  const field = useRef<HTMLInputElement>(null);
-  const id = useId();
-  const makeLink = async (): Promise<void> => {
-    const json: LinkRequest = { key: objectKey, expiresSeconds };
-    try {
-      const path = bucketPath(bucket, "/links");
-      const link = await callApi<ObjectLink>(path, { method: "POST", json });
-      setMade({ ...link, isCopied: await copyText(link.url) });
-      setProblem(undefined);
-      field.current?.select();
-    } catch (error) {
-      setProblem((error as ApiCallError).message);
-    }
-  };
-  return (
-    <form
-      class="details-link"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void makeLink();
-      }}
-    >
-      <div class="toolbar">
-        <label for={id}>The link works for</label>
-        <select
-          id={id}
-          class="input"
-          value={expiresSeconds}
-          onChange={(event) => setSeconds(Number(event.currentTarget.value))}
-        >
-          {Object.entries(linkDurations).map(([label, seconds]) => (
-            <option key={label} value={seconds}>
-              {label}
-            </option>
-          ))}
-        </select>
-        <button type="submit" class="button primary">
-          Copy link
-        </button>
-      </div>
-      <p class="field-problem" role="alert">
-        {problem}
-      </p>
-      {made !== undefined && (
-        <>
-          <p role="status">
-            {made.isCopied
-              ? "The link is on the clipboard. It works until "
-              : "The browser does not allow the page to copy: copy the link from the field. It works until "}
-            <Time at={made.expires} />.
-          </p>
-          <input
-            ref={field}
-            class="input code"
-            aria-label="Link to the object"
-            readOnly
-            value={made.url}
-            onFocus={(event) => event.currentTarget.select()}
-          />
-        </>
-      )}
-    </form>
-  );
 }
