@@ -95,7 +95,6 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
     "/": { label: "Filter", act: () => filterInput.current?.focus() },
     " ": { label: "Pause or continue", act: () => setPaused((before) => !before) },
     c: { label: "Clear the list", act: clearAll },
-    r: { label: "Show the newest rows", act: showNew },
     ArrowDown: { label: "The next row", act: () => move(1) },
     ArrowUp: { label: "The row before", act: () => move(-1) },
     Enter: {
@@ -107,7 +106,11 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
 
   return (
     <div class="live">
-      <PageHeader title="Live" counts={<Connection state={connection} isPaused={isPaused} />}>
+      <PageHeader
+        title="Live"
+        counts={<Connection state={connection} isPaused={isPaused} />}
+        onReload={showNew}
+      >
         <button
           type="button"
           class="button"
