@@ -93,7 +93,7 @@ const runningMax = 1000;
  * observed (`isObserved` in `worker-input.ts`).
  */
 export function observeScript(
-  console: Pick<ScriptConsole, "observeActivity">,
+  console: Pick<ScriptConsole, "observeActivity" | "mapStack">,
   activity: ActivityLog,
 ): void {
   /** The entries of invocations that still run, by the id of the invocation. */
@@ -102,7 +102,7 @@ export function observeScript(
     const invocation = readInvocation(line);
     if (invocation === null) return;
     const replaces = running.get(invocation.id);
-    const entry = requestEntry(invocation);
+    const entry = requestEntry(invocation, (stack) => console.mapStack(stack));
     const id = activity.add({ ...entry, ...(replaces !== undefined && { replaces }) });
     running.delete(invocation.id);
     if (!invocation.isRunning) return;

@@ -35,9 +35,16 @@ const storageClasses = new Map<string, StorageClass>([
 /** A name that HTTP allows (RFC 9110 section 5.6.2). */
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** @throws S3Error InvalidStorageClass, and for the key of a customer that is not valid */
-export function parseDescription(headers: S3Headers): ObjectDescription {
-  const storageClass = storageClasses.get(headers.get("x-amz-storage-class") ?? "STANDARD");
+/**
+ * @param usualClass the class of the bucket's objects that are stored without one
+ * @throws S3Error InvalidStorageClass, and for the key of a customer that is not valid
+ */
+export function parseDescription(
+  headers: S3Headers,
+  usualClass: StorageClass = "Standard",
+): ObjectDescription {
+  const given = headers.get("x-amz-storage-class");
+  const storageClass = given === undefined ? usualClass : storageClasses.get(given);
   if (storageClass === undefined) throw new S3Error("InvalidStorageClass");
   const { contentEncoding = "", ...http } = httpMetadataFromHeaders(headers);
   // The chunks of the body are an encoding of the request, not of the object.

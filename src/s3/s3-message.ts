@@ -4,6 +4,7 @@
  */
 import { readXml, writeXml, type XmlContent, type XmlElement } from "../http/xml.ts";
 import { StoreError } from "../store/core/errors.ts";
+import type { StorageClass } from "../store/core/operations.ts";
 import type { Bucket, OpenContent } from "../store/node/bucket.ts";
 import type { ProjectRemote } from "../store/config/remotes.ts";
 import type { StoreClient } from "../store/node/store-client.ts";
@@ -52,6 +53,8 @@ export interface S3BucketOptions {
   readonly public?: boolean;
   /** The CORS rules of the bucket, until a request puts others. */
   readonly cors?: readonly CorsRule[];
+  /** The class of objects that are stored without one. Default: Standard */
+  readonly storageClass?: StorageClass;
   /** The S3 service that has the bucket: requests go on to it. Default: the bucket is in the state folder. */
   readonly remote?: ProjectRemote;
 }

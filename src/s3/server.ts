@@ -155,17 +155,18 @@ export function projectS3Options(
 
 /** A bucket that several bindings name is public if one of them says so. */
 export function servedBuckets(
-  bindings: readonly Pick<BucketBinding, "bucketName" | "public" | "remote">[],
+  bindings: readonly Pick<BucketBinding, "bucketName" | "public" | "remote" | "storageClass">[],
   rules: ProjectS3["cors"],
 ): S3BucketOptions[] {
   const byName = new Map<string, S3BucketOptions>();
-  for (const { bucketName: name, public: isPublic, remote } of bindings) {
+  for (const { bucketName: name, public: isPublic, remote, storageClass } of bindings) {
     const cors = rules.filter(({ bucket = name }) => bucket === name);
     byName.set(name, {
       name,
       public: isPublic === true || byName.get(name)?.public === true,
       cors,
       remote,
+      storageClass,
     });
   }
   return [...byName.values()];

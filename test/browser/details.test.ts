@@ -9,6 +9,7 @@ import { startExplorer } from "../../dist/index.js";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { put } from "./support/contents.ts";
 import { pdfDocument, pngImage, wavSound } from "./support/media.ts";
+import { openExplorerLink } from "../support/explorer-access.ts";
 import { serveProject } from "./support/served-project.ts";
 
 const project = serveProject();
@@ -328,14 +329,15 @@ describe("an explorer that ends", () => {
     let explorer = await startExplorer({ stateFolder, buckets: ["own"], port: 0 });
     try {
       const { origin } = new URL(explorer.url);
+      const { address } = await openExplorerLink(explorer.url);
       const page = await browser.open(explorer.url, {
         expectedErrors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|Failed to fetch/,
       });
-      await page.request.put(`${origin}/api/buckets/own/content?key=a.txt`, {
+      await page.request.put(`${address}/api/buckets/own/content?key=a.txt`, {
         data: "still here",
         headers: { "content-type": "text/plain", origin },
       });
-      await page.goto(`${origin}/buckets/own`);
+      await page.goto(`${address}/buckets/own`);
       await page.getByRole("row", { name: /a\.txt/ }).waitFor();
       await explorer.close();
       await page.getByRole("link", { name: "a.txt" }).click();

@@ -20,6 +20,19 @@ describe("the page", () => {
     expect(await page.getByRole("main").textContent()).toContain("Open the link");
   });
 
+  it("is found again from an address without its path, and after a click in another page", async () => {
+    const { origin } = new URL(project.explorerUrl);
+    const page = await browser.open(project.explorerUrl, { expectedErrors: /401|404/ });
+    await page.getByRole("link", { name: "Buckets" }).waitFor();
+    await page.goto(`${origin}/live`);
+    await page.waitForURL(`${project.origin}/live`);
+    await page.goto(new URL("/absent", project.dev.url).href);
+    await page.evaluate((href) => (location.href = href), `${origin}/zones`);
+    await page.getByRole("link", { name: "Open the explorer" }).click();
+    await page.waitForURL(`${project.origin}/zones`);
+    expect(await page.getByRole("link", { name: "example.com" }).textContent()).toBe("example.com");
+  });
+
   it("lists the keys that work, and returns the focus", async () => {
     const page = await browser.open(project.explorerUrl);
     await page.getByRole("button", { name: "Shortcuts" }).focus();

@@ -1,4 +1,5 @@
 /** Live: what the script, other programs and the name server do, as the page shows it. */
+import { openExplorerLink } from "../support/explorer-access.ts";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startExplorer } from "../../dist/index.js";
@@ -305,7 +306,7 @@ describe("the list", () => {
     const first = await startExplorer({ stateFolder, buckets, port: 0 });
     onTestFinished(() => first.close());
     const page = await browser.open(first.url, { expectedErrors: /ERR_|Failed to load/ });
-    await page.goto(`${new URL(first.url).origin}/live`);
+    await page.goto(`${(await openExplorerLink(first.url)).address}/live`);
     await page.getByText("Connected").waitFor(waiting);
     await page.getByText("Requests of a script appear here when ledge dev serves").waitFor();
     const putUntilSeen = async (name: string): Promise<void> => {

@@ -1,5 +1,6 @@
 /** `ledge explore`: the explorer of a project without a dev server. */
 import { expect, test } from "vitest";
+import { openExplorerLink } from "../support/explorer-access.ts";
 import { createProject, DevProcess, ledge, ledgeDev } from "../support/dev-process.ts";
 
 const script = `export default { fetch: () => new Response("script") };`;
@@ -20,13 +21,11 @@ function project(): string {
 /** The explorer of a process, with access. */
 async function openExplorer(process: DevProcess) {
   const [, link] = await process.waitForOutput(/^Explorer +(http:\/\/localhost:\d+\/\?token=\S+)/m);
-  const admitted = await fetch(link as string, { redirect: "manual" });
-  const cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
-  const { origin } = new URL(link as string);
+  const { address, cookie } = await openExplorerLink(link as string);
   return {
-    get: async (path: string) => (await fetch(`${origin}${path}`, { headers: { cookie } })).json(),
+    get: async (path: string) => (await fetch(`${address}${path}`, { headers: { cookie } })).json(),
     put: (path: string, body: string) =>
-      fetch(`${origin}${path}`, { method: "PUT", headers: { cookie }, body }),
+      fetch(`${address}${path}`, { method: "PUT", headers: { cookie }, body }),
   };
 }
 

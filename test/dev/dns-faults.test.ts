@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startDev, type RunningDev, type StartDevOptions } from "../../dist/index.js";
+import { openExplorerLink } from "../support/explorer-access.ts";
 import { noFaults } from "../../src/explorer/server/faults.ts";
 import { createProject, waitOptions, write } from "../support/dev-process.ts";
 
@@ -55,10 +56,8 @@ async function ask(dev: RunningDev, name: string): Promise<number | null> {
 }
 
 async function callFaults(dev: RunningDev, init: RequestInit = {}): Promise<unknown> {
-  const url = dev.explorerUrl as string;
-  const admitted = await fetch(url, { redirect: "manual" });
-  const cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
-  const response = await fetch(new URL("/api/faults", url), { ...init, headers: { cookie } });
+  const { address, cookie } = await openExplorerLink(dev.explorerUrl as string);
+  const response = await fetch(`${address}/api/faults`, { ...init, headers: { cookie } });
   return response.json();
 }
 

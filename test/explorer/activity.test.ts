@@ -102,10 +102,10 @@ describe("the requests of a script", () => {
         ["bucket", "put", "photos", key, 5, "ok"],
         ["bucket", "get", "photos", "absent", null, "none"],
         ["bucket", "get", "photos", "", null, "error"],
-        ["other", "kv_get", "KV", "absent", null, "none"],
-        ["other", "kv_put", "KV", "k", 2, "ok"],
-        ["other", "kv_get", "KV", "k", 2, "ok"],
-        ["other", "GET", other, "/path?q=1", 5, "ok"],
+        ["kv", "get", "KV", "absent", null, "none"],
+        ["kv", "put", "KV", "k", 2, "ok"],
+        ["kv", "get", "KV", "k", 2, "ok"],
+        ["fetch", "GET", other, "/path?q=1", 5, "ok"],
       ]);
       expect(entry.calls[2]?.note).toMatch(/^get: .* \(10020\)$/);
       let last = entry.at;
@@ -153,6 +153,21 @@ describe("the requests of a script", () => {
       ["bucket", "delete", "photos", "a", null, "ok"],
     ]);
     expect(JSON.stringify(calls)).not.toContain(service.credentials.secretAccessKey);
+  });
+
+  it("have the exceptions that the script throws, with their stacks", async () => {
+    const { url, requestOf } = await startScript(
+      `export default {
+        fetch() {
+          throw new TypeError("broken on purpose");
+        },
+      };`,
+    );
+    await fetch(`${url}broken`).catch(() => {});
+    const entry = await requestOf("broken");
+    expect(entry).toMatchObject({ outcome: "error", note: "TypeError: broken on purpose" });
+    expect(entry.exceptions).toMatchObject([{ name: "TypeError", message: "broken on purpose" }]);
+    expect(entry.exceptions?.[0]?.stack).toMatch(/at .*fetch/);
   });
 
   it("have the time until a call has settled, and calls that began together", async () => {

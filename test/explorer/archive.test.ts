@@ -33,6 +33,17 @@ describe("an archive", () => {
     expect(file.includes(large)).toBe(true);
   });
 
+  it("has what a person has selected, by a form", async () => {
+    await photos.putAll(["sel/a/1", "sel/a/2", "sel/b", "sel/c"]);
+    const selection = JSON.stringify({ keys: ["sel/b"], prefixes: ["sel/a/"] });
+    const send = (body: BodyInit) => used.fetch(photos.path("/archive"), { method: "POST", body });
+    const response = await send(new URLSearchParams({ selection }));
+    expect(response.headers.get("content-disposition")).toContain('filename="sel.zip"');
+    const file = Buffer.from(await response.arrayBuffer());
+    expect(zipNames(file)).toEqual(["b", "a/1", "a/2"]);
+    expect(await (await send("x")).text()).toContain("The form has no field");
+  });
+
   it.runIf(existsSync("/usr/bin/unzip"))("is unpacked by unzip", async () => {
     const large = randomBytes(1_000_000);
     await photos.put("u/large.bin", large);

@@ -10,6 +10,7 @@ import type { StoreBucket } from "../../src/types/store.ts";
 import { credentials } from "../dns/support/client.ts";
 import { startTestDns } from "../dns/support/running-dns.ts";
 import { UdpClient } from "../dns/support/dns-client.ts";
+import { openExplorerLink } from "../support/explorer-access.ts";
 import { temporaryFolder } from "../support/store.ts";
 import { run } from "../support/project.ts";
 import { worker } from "../support/worker.ts";
@@ -39,9 +40,8 @@ async function startScript(stateFolder: string) {
 }
 
 async function putFaults(url: string, ...faults: string[]): Promise<void> {
-  const admitted = await fetch(url, { redirect: "manual" });
-  const cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
-  const response = await fetch(new URL("/api/faults", url), {
+  const { address, cookie } = await openExplorerLink(url);
+  const response = await fetch(`${address}/api/faults`, {
     method: "PUT",
     headers: { cookie },
     body: JSON.stringify({ ...noFaults, faults }),

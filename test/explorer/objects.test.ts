@@ -1,9 +1,13 @@
 /** Buckets and objects by the API of the explorer: lists, metadata, content, links. */
+import { S3TestClient } from "../s3/support/s3-client.ts";
+import { openExplorerLink } from "../support/explorer-access.ts";
+import { temporaryFolder } from "../support/store.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
-import { startS3 } from "../../dist/index.js";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startExplorer, startS3 } from "../../dist/index.js";
 import type {
+  ObjectPage,
   BucketStatistics,
   BucketSummary,
   Link,
@@ -343,4 +347,27 @@ describe("a link", () => {
       await s3.close();
     }
   });
+});
+
+it("an upload has the storage class of its bucket, by the page and by S3", async () => {
+  const folder = temporaryFolder();
+  const buckets = [{ name: "archive", storageClass: "InfrequentAccess" as const }];
+  const explorer = await startExplorer({ stateFolder: folder, buckets, port: 0 });
+  onTestFinished(() => explorer.close());
+  const s3 = await startS3({ stateFolder: folder, buckets, port: 0 });
+  onTestFinished(() => s3.close());
+  const { address, cookie } = await openExplorerLink(explorer.url);
+  const path = `${address}/api/buckets/archive`;
+  await fetch(`${path}/content?key=page`, { method: "PUT", body: "x", headers: { cookie } });
+  const client = new S3TestClient(s3);
+  await client.send({ method: "PUT", target: "/archive/s3", body: "x" });
+  const headers = { "x-amz-storage-class": "STANDARD" };
+  await client.send({ method: "PUT", target: "/archive/standard", body: "x", headers });
+  const response = await fetch(`${path}/objects`, { headers: { cookie } });
+  const { objects } = (await response.json()) as ObjectPage;
+  expect(objects.map(({ key, storageClass }) => [key, storageClass])).toEqual([
+    ["page", "InfrequentAccess"],
+    ["s3", "InfrequentAccess"],
+    ["standard", "Standard"],
+  ]);
 });

@@ -19,7 +19,7 @@ const activityModule = `
 const shorten = (name, value) => {
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "string" && value.length > ${charactersMax}) return value.slice(0, ${charactersMax}) + "…";
-  return name === "headers" || name === "cfJson" || name === "scriptTags" || name === "stack" ? undefined : value;
+  return name === "headers" || name === "cfJson" || name === "scriptTags" ? undefined : value;
 };
 
 export default {

@@ -37,9 +37,14 @@ export type TraceEventBody =
     }
   | { readonly type: "spanOpen"; readonly name: string; readonly spanId: string }
   | { readonly type: "spanClose"; readonly outcome: string }
-  | { readonly type: "attributes"; readonly info: readonly TraceAttribute[] }
+  | { readonly type: "attributes"; readonly info: readonly { name: string; value: unknown }[] }
   | { readonly type: "log"; readonly level: string; readonly message: unknown }
-  | { readonly type: "exception"; readonly name: string; readonly message: string }
+  | {
+      readonly type: "exception";
+      readonly name: string;
+      readonly message: string;
+      readonly stack?: string;
+    }
   | { readonly type: "return"; readonly info?: { readonly statusCode?: number } }
   | { readonly type: "outcome"; readonly outcome: string };
 
@@ -49,16 +54,8 @@ interface OnsetInfo {
   readonly method?: string;
   readonly url?: string;
   readonly cron?: string;
-  readonly scheduledTime?: string | number;
   readonly queueName?: string;
-  readonly batchSize?: number;
-  readonly mailFrom?: string;
   readonly rcptTo?: string;
-}
-
-interface TraceAttribute {
-  readonly name: string;
-  readonly value: unknown;
 }
 
 /** @returns `null` for a line of the script */

@@ -2,7 +2,7 @@
  * A call of the script, from a span of its trace. The names of spans and attributes are workerd's; the
  * spans of buckets are `store/client/traced-calls.ts`.
  */
-import type { CallEntry } from "../api/activity.ts";
+import { bindingKinds, type CallEntry } from "../api/activity.ts";
 import { typeName } from "../../dns/record/presentation.ts";
 import { decodeBase64, WireError } from "../../dns/wire/bytes.ts";
 import { decodeMessage } from "../../dns/wire/message.ts";
@@ -14,18 +14,18 @@ export interface Span {
   readonly outcome: string | null;
 }
 
-type SpanCall = Pick<
-  CallEntry,
-  "kind" | "method" | "place" | "subject" | "bytes" | "outcome" | "note"
->;
+type SpanCall = Omit<CallEntry, "id" | "at" | "milliseconds" | "source">;
 
-/** The spans of the platform. Other spans are those that the script has opened itself. */
-const platformName =
-  /^(?:store|kv|d1|r2|queue|cache|durable_object|ai|vectorize|workflows?|images|email|hyperdrive|browser|pipelines?|dispatch|secrets?_store|analytics_engine)_|^fetch$/;
-
-/** Whether the spans below this span are parts of the same call. */
+/** Whether the spans below this span are parts of the same call: the script opens spans itself, too. */
 export function isPlatformSpan({ name }: Span): boolean {
-  return platformName.test(name);
+  return name.startsWith("store_") || kindOf(name) !== "other";
+}
+
+/** `kv` of `kv_get`, and `workflow` of `workflows_create`. */
+function kindOf(name: string): CallEntry["kind"] {
+  const isOf = (kind: string): boolean =>
+    name.startsWith(`${kind}_`) || name.startsWith(`${kind}s_`);
+  return bindingKinds.find((kind) => name === kind || isOf(kind)) ?? "other";
 }
 
 /** Miniflare keeps the names of Durable Objects in a table of their databases. */
@@ -64,7 +64,7 @@ function fetchCall({ attributes, outcome }: Span): SpanCall {
   const question = url?.pathname === "/dns-query" ? questionOf(url.searchParams) : null;
   const isApi = url?.pathname.startsWith("/client/v4/") === true;
   return {
-    kind: url?.pathname === "/dns-query" ? "query" : isApi ? "api" : "other",
+    kind: url?.pathname === "/dns-query" ? "query" : isApi ? "api" : "fetch",
     method: question?.type ?? text(attributes, "http.request.method"),
     place: url?.host ?? "",
     subject: question?.name ?? (url === null ? "" : url.pathname + url.search),
@@ -91,12 +91,13 @@ function otherCall({ name, attributes, outcome }: Span): SpanCall {
     number(attributes, "cloudflare.r2.error.code") === absentCode ||
     (name === "kv_get" && outcome !== null && !attributes.has(kvSize));
   const hasFailed = error !== null || (outcome !== null && outcome !== "ok");
+  const kind = kindOf(name);
   return {
-    kind: "other",
-    method: name,
+    kind,
+    method: kind === "other" ? name : name.replace(new RegExp(`^${kind}s?_`), ""),
     place: text(attributes, "cloudflare.binding.name"),
-    subject: firstText(attributes, subjectNames),
-    bytes: firstNumber(attributes, sizeNames),
+    subject: text(attributes, firstOf(attributes, subjectNames)),
+    bytes: number(attributes, firstOf(attributes, sizeNames)),
     outcome: isAbsent ? "none" : hasFailed ? "error" : "ok",
     note: isAbsent ? null : (error ?? (outcome === null ? unfinished : null)),
   };
@@ -128,24 +129,16 @@ function number(attributes: Attributes, name: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-function firstText(attributes: Attributes, names: readonly string[]): string {
-  for (const name of names) if (attributes.has(name)) return text(attributes, name);
-  return "";
+function firstOf(attributes: Attributes, names: readonly string[]): string {
+  return names.find((name) => attributes.has(name)) ?? "";
 }
 
-function firstNumber(attributes: Attributes, names: readonly string[]): number | null {
-  for (const name of names) if (attributes.has(name)) return number(attributes, name);
-  return null;
-}
+type DohQuestion = Readonly<Record<"name" | "type", string>>;
 
-/** The question in the address of a query of DNS over HTTPS (RFC 8484), or of its JSON form. */
-
-export interface DohQuestion {
-  readonly name: string;
-  readonly type: string;
-}
-
-/** @returns `null` when the address has no question: a POST has its message in the body */
+/**
+ * The question in the address of a query of DNS over HTTPS (RFC 8484), or of its JSON form. `null` when the
+ * address has no question: a POST has its message in the body.
+ */
 export function questionOf(parameters: URLSearchParams): DohQuestion | null {
   const message = parameters.get("dns");
   if (message !== null) return questionIn(message);

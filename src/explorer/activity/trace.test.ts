@@ -58,15 +58,15 @@ describe("requestEntry()", () => {
       ["bucket", "put", "photos", "big", 500_000, "ok"],
       ["bucket", "get", "photos", "big", 500_000, "ok"],
       ["bucket", "get", "photos", "kkkkkkkkkkkk", null, "error"],
-      ["other", "kv_get", "KV", "x", 1, "ok"],
-      ["other", "kv_put", "KV", "x", 1, "ok"],
-      ["other", "d1_all", "", "select 1", null, "ok"],
-      ["other", "r2_put", "R2", "r", 1, "ok"],
-      ["other", "r2_get", "R2", "none", null, "none"],
-      ["other", "durable_object_subrequest", "", "de74e79fec03", null, "ok"],
-      ["other", "queue_send", "", "", null, "ok"],
-      ["other", "GET", expect.stringMatching(/^localhost:\d+$/), "/other?x=1", 4, "ok"],
-      ["other", "GET", "127.0.0.1:1", "/refused", null, "error"],
+      ["kv", "get", "KV", "x", 1, "ok"],
+      ["kv", "put", "KV", "x", 1, "ok"],
+      ["d1", "all", "", "select 1", null, "ok"],
+      ["r2", "put", "R2", "r", 1, "ok"],
+      ["r2", "get", "R2", "none", null, "none"],
+      ["durable_object", "subrequest", "", "de74e79fec03", null, "ok"],
+      ["queue", "send", "", "", null, "ok"],
+      ["fetch", "GET", expect.stringMatching(/^localhost:\d+$/), "/other?x=1", 4, "ok"],
+      ["fetch", "GET", "127.0.0.1:1", "/refused", null, "error"],
     ]);
     expect(calls.every(({ source }) => source === "script")).toBe(true);
     expect(calls.map(({ id }) => id)).toEqual(calls.map((_, index) => index + 1));
@@ -116,7 +116,7 @@ describe("requestEntry()", () => {
   it("describes a WebSocket that is open, and one that was closed", () => {
     const open = entryOf("GET", "/ws", true);
     expect(open).toMatchObject({ status: null, outcome: "ok", note: "Still running." });
-    expect(open.calls.map(({ method }) => method)).toEqual(["kv_get"]);
+    expect(open.calls.map(({ method }) => method)).toEqual(["get"]);
     const closed = entryOf("GET", "/ws");
     expect(closed).toMatchObject({ status: 101, outcome: "ok", note: null });
     expect(closed.milliseconds).toBe(1512);
@@ -128,9 +128,9 @@ describe("requestEntry()", () => {
     expect(entryOf("alarm", "Counter").calls[0]).toMatchObject({ method: "head", outcome: "none" });
     // Without the table in which Miniflare keeps the names of objects.
     expect(entryOf("rpc", "Counter.inc").calls.map(({ method }) => method)).toEqual([
-      "durable_object_storage_get",
-      "durable_object_storage_put",
-      "durable_object_storage_setAlarm",
+      "storage_get",
+      "storage_put",
+      "storage_setAlarm",
     ]);
   });
 
@@ -168,7 +168,7 @@ describe("requestEntry()", () => {
     );
     expect(calls.map(({ kind, method }) => [kind, method])).toEqual([
       ["other", "restore_all"],
-      ["other", ""],
+      ["fetch", ""],
     ]);
   });
 });

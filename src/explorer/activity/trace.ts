@@ -23,7 +23,7 @@ type Onset = Extract<TraceEventBody, { type: "onset" }>;
 interface Course {
   readonly onset: Onset;
   readonly logs: { level: string; text: string }[];
-  readonly exceptions: string[];
+  readonly exceptions: NonNullable<RequestEntry["exceptions"]>[number][];
   readonly attributes: Map<string, unknown>;
   returned: { readonly at: number; readonly status: number | undefined } | null;
   outcome: { readonly at: number; readonly text: string } | null;
@@ -33,7 +33,11 @@ interface Course {
 const upgradedStatus = 101;
 const serverErrorStatus = 500;
 
-export function requestEntry(invocation: Invocation): Omit<RequestEntry, "id"> {
+/** @param mapStack replaces positions in the bundle by positions in the sources */
+export function requestEntry(
+  invocation: Invocation,
+  mapStack: (stack: string) => string = (stack) => stack,
+): Omit<RequestEntry, "id"> {
   const { events, reportedAt, dropped, isRunning } = invocation;
   const [first] = events;
   if (first?.event.type !== "onset") throw new Error("A trace begins with the onset");
@@ -64,6 +68,11 @@ export function requestEntry(invocation: Invocation): Omit<RequestEntry, "id"> {
     note: noteOf(course, isRunning, dropped),
     calls: callsOf(spans, outcome?.at ?? reportedAt),
     logs: course.logs,
+    exceptions: course.exceptions.map(({ name, message, stack }) => ({
+      name,
+      message,
+      stack: mapStack(stack),
+    })),
   };
 }
 
@@ -106,7 +115,7 @@ function readCourse(course: Course, at: number, event: TraceEventBody): void {
       course.logs.push({ level: event.level, text: logText(event.message) });
       break;
     case "exception":
-      course.exceptions.push(`${event.name}: ${event.message}`);
+      course.exceptions.push({ ...event, stack: event.stack ?? "" });
       break;
     case "return":
       course.returned = { at, status: event.info?.statusCode };
@@ -168,7 +177,9 @@ function hasFailed({ outcome, exceptions }: Course, status: number | null): bool
 function noteOf(course: Course, isRunning: boolean, dropped: number): string | null {
   const { exceptions, outcome } = course;
   const [exception] = exceptions;
-  if (exception !== undefined) return exception.split("\n", 1).join();
+  if (exception !== undefined) {
+    return `${exception.name}: ${exception.message}`.split("\n", 1).join();
+  }
   if (isRunning) return "Still running.";
   if (outcome !== null && outcome.text !== "ok") {
     return outcomeTexts[outcome.text] ?? `The runtime says: ${outcome.text}.`;

@@ -60,13 +60,36 @@ export interface RequestEntry extends EntryHead {
   }[];
 }
 
+/** Bindings without a view of their own, and `fetch()`. */
+export const bindingKinds = [
+  "kv",
+  "d1",
+  "r2",
+  "queue",
+  "cache",
+  "durable_object",
+  "ai",
+  "vectorize",
+  "workflow",
+  "images",
+  "email",
+  "hyperdrive",
+  "browser",
+  "pipeline",
+  "dispatch",
+  "secrets_store",
+  "analytics_engine",
+  "fetch",
+] as const;
+
 export interface CallEntry extends EntryHead {
-  readonly kind: "bucket" | "query" | "api" | "other";
+  /** `other`: a span that the script has opened itself. */
+  readonly kind: "bucket" | "query" | "api" | (typeof bindingKinds)[number] | "other";
   /** Which program made the call: `script`, `s3`, `command line`, `explorer`, or an address. */
   readonly source: string;
-  /** `put`, `A`, `POST`, `kv_get` */
+  /** `put`, `A`, `POST`, `get` */
   readonly method: string;
-  /** Bucket, zone or service; empty if there is none. */
+  /** Bucket, binding or host; empty if there is none. */
   readonly place: string;
   /** Key, name or path. */
   readonly subject: string;

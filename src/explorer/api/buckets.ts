@@ -12,6 +12,7 @@
  *     GET    /api/buckets/:bucket/content    ?key &download          the content, with ranges
  *     PUT    /api/buckets/:bucket/content    ?key &overwrite         ObjectDetails
  *     GET    /api/buckets/:bucket/archive    ?prefix                 a zip file
+ *     POST   /api/buckets/:bucket/archive    a form with the field `selection`: JSON with keys and prefixes
  *     POST   /api/buckets/:bucket/links      LinkRequest             Link
  *     GET    /api/buckets/:bucket/uploads    ?prefix &cursor         UploadPage
  *     GET    /api/buckets/:bucket/uploads/:uploadId            ?key  UploadDetails

@@ -5,7 +5,7 @@ import "./styles/frame.css";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectInfo } from "../api/project.ts";
-import { callApi } from "./api-client.ts";
+import { callApi, pageBase } from "./api-client.ts";
 import { useFetched } from "./frame/events.ts";
 import { Link, NavigationContext, useAddress } from "./frame/navigation.tsx";
 import { NoticeList, NoticesContext, useNoticeList } from "./frame/notices.tsx";
@@ -22,6 +22,9 @@ import { UploadsView } from "./objects/uploads-view.tsx";
 import { LookupView } from "./zones/lookup-view.tsx";
 import { RecordsView } from "./zones/records-view.tsx";
 import { ZonesView } from "./zones/zones-view.tsx";
+
+/** The page of the server for browsers without access looks for it (`server/page-files.ts`). */
+if (pageBase !== "") localStorage.setItem("ledge-base", pageBase);
 
 function App() {
   const navigation = useAddress();

@@ -1,21 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { accessCookie, decideAccess, type AccessHead } from "./access-rule.ts";
+import { accessCookie, basePath, decideAccess, type AccessHead } from "./access-rule.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
-const port = 8790;
+const base = basePath(token);
 /** A request of the page itself. */
 const own: AccessHead = {
   method: "GET",
+  path: `${base}/api/project`,
   host: "localhost:8790",
   origin: null,
   fetchSite: "same-origin",
   isNavigation: false,
-  cookie: `other=1; ledge-explorer-8790=${token}`,
+  cookie: `other=1; ledge-explorer=${token}`,
   linkToken: null,
 };
 
 function decide(change: Partial<AccessHead>): string {
-  const access = decideAccess({ ...own, ...change }, token, port);
+  const access = decideAccess({ ...own, ...change }, token);
   return access.access === "refused" ? String(access.status) : access.access;
 }
 
@@ -42,8 +43,21 @@ describe("decideAccess()", () => {
     ["another site, an image", { fetchSite: "cross-site" }, "403"],
     ["another site with the token, no page", { fetchSite: "cross-site", linkToken: token }, "403"],
     ["no cookie", { cookie: null }, "401"],
-    ["the cookie of another port", { cookie: `ledge-explorer-8791=${token}` }, "401"],
-    ["a wrong cookie", { cookie: "ledge-explorer-8790=0" }, "401"],
+    ["another path", { path: "/api/project" }, "401"],
+    ["the path of another token", { path: `${basePath("other")}/` }, "401"],
+    ["a wrong cookie", { cookie: "ledge-explorer=0" }, "401"],
+    ["a link in another local page", { fetchSite: "same-site", isNavigation: true }, "click"],
+    [
+      "a form of another local page",
+      { method: "POST", fetchSite: "same-site", isNavigation: true },
+      "403",
+    ],
+    ["a form of the page", { method: "POST", origin: "null", isNavigation: true }, "granted"],
+    [
+      "a form of an opaque origin",
+      { method: "POST", origin: "null", fetchSite: "cross-site", isNavigation: true },
+      "403",
+    ],
     ["a wrong token in the link", { cookie: null, linkToken: "0".repeat(32) }, "401"],
     [
       "a write with the token in the link",
@@ -55,15 +69,16 @@ describe("decideAccess()", () => {
   });
 
   it("says what to do", () => {
-    const access = decideAccess({ ...own, cookie: null }, token, port);
+    const access = decideAccess({ ...own, cookie: null }, token);
     expect(access).toMatchObject({ message: expect.stringContaining("Open the link") });
   });
 });
 
 describe("accessCookie()", () => {
-  it("is for this port, for no script, and for no other site", () => {
-    expect(accessCookie(token, port)).toBe(
-      `ledge-explorer-8790=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`,
+  it("is for the path of the page, for no script, and for no other site", () => {
+    expect(base).toMatch(/^\/~[0-9a-f]{16}$/);
+    expect(accessCookie(token)).toBe(
+      `ledge-explorer=${token}; Path=${base}/; HttpOnly; SameSite=Strict; Max-Age=31536000`,
     );
   });
 });

@@ -3,18 +3,20 @@ import { EntryNames, parentLength } from "./archive.ts";
 
 describe("parentLength()", () => {
   it.each([
-    ["", 0],
-    ["a/", 0],
-    ["a/b/", 2],
-    ["a/b", 2],
-    ["a//", 2],
-  ])("of %j is %d", (prefix, length) => {
-    expect(parentLength(prefix)).toBe(length);
+    [[""], 0],
+    [["a/"], 0],
+    [["a/b/"], 2],
+    [["a/b"], 2],
+    [["a//"], 2],
+    [["a/b/c", "a/b/d/", "a/bc"], 2],
+    [["a/b/c", "d"], 0],
+  ])("of %j is %d", (paths, length) => {
+    expect(parentLength(paths)).toBe(length);
   });
 });
 
 function namesOf(keys: readonly string[], prefix = ""): string[] {
-  const names = new EntryNames(parentLength(prefix));
+  const names = new EntryNames(parentLength([prefix]));
   return keys.map((key) => names.nameOf(key, key.endsWith("/") ? 0 : 1));
 }
 

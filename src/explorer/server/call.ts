@@ -51,6 +51,10 @@ export function failure(status: number, message: string, code?: number): Explore
 
 /** @throws CallError */
 export async function readJson(call: ExplorerRequest): Promise<unknown> {
+  return parseJson(await readText(call));
+}
+
+async function readText(call: ExplorerRequest): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of call.body) {
@@ -58,8 +62,12 @@ export async function readJson(call: ExplorerRequest): Promise<unknown> {
     if (bytes > jsonBytesMax) throw new CallError(413, "The body of the request is too large.");
     chunks.push(chunk);
   }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    return JSON.parse(text);
   } catch {
     throw new CallError(400, "The body of the request is not JSON.");
   }
@@ -77,7 +85,22 @@ export async function readInput<Output>(
   call: ExplorerRequest,
   schema: v.GenericSchema<unknown, Output>,
 ): Promise<Output> {
-  const { success, output, issues } = v.safeParse(schema, await readJson(call));
+  return checked(await readJson(call), schema);
+}
+
+/** `readInput`, for JSON in a field of an HTML form. */
+export async function readFormField<Output>(
+  call: ExplorerRequest,
+  name: string,
+  schema: v.GenericSchema<unknown, Output>,
+): Promise<Output> {
+  const field = new URLSearchParams(await readText(call)).get(name);
+  if (field === null) throw new CallError(400, `The form has no field "${name}".`);
+  return checked(parseJson(field), schema);
+}
+
+function checked<Output>(given: unknown, schema: v.GenericSchema<unknown, Output>): Output {
+  const { success, output, issues } = v.safeParse(schema, given);
   if (success) return output;
   const [{ path, message, input }] = issues;
   const place = path?.map(({ key }) => String(key)).join(".") ?? "";

@@ -1,4 +1,5 @@
 /** What the handlers of the explorer work with, and the routes that lead to them. */
+import type { StorageClass } from "../../store/core/operations.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
 import type { ProjectInfo } from "../api/project.ts";
 import type { ActivityLog, ChangeFeed } from "./activity-log.ts";
@@ -9,6 +10,8 @@ import type { StoreTasks } from "./store-tasks.ts";
 
 export interface ExplorerContext {
   readonly store: StoreClient;
+  /** The class of a bucket's objects that are stored without one. */
+  readonly storageClassOf: (bucketName: string) => StorageClass;
   /** The bindings that lead to a bucket, by its name. */
   readonly bindings: () => ReadonlyMap<string, readonly string[]>;
   readonly project: () => Promise<Omit<ProjectInfo, "s3" | "version">>;

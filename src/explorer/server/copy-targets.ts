@@ -9,7 +9,9 @@ import { CallError } from "./call.ts";
  *
  * @throws CallError for a selection without objects, and for a folder without a name
  */
-export function plainSelection<Selection extends ObjectSelection>(selection: Selection): Selection {
+export function plainSelection<Selection extends Pick<ObjectSelection, "keys" | "prefixes">>(
+  selection: Selection,
+): Selection {
   const { keys, prefixes } = selection;
   if (keys.length === 0 && prefixes.length === 0) {
     throw new CallError(400, "The request names no objects and no folders.");

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { accessCookie } from "./access-rule.ts";
+import { accessCookie, basePath } from "./access-rule.ts";
 import type { ExplorerCall, Route } from "./context.ts";
 import { ExplorerServer } from "./explorer-server.ts";
 
@@ -18,9 +18,12 @@ async function serve(handle: Route["handle"]) {
   });
   const port = await server.listen(0, "127.0.0.1");
   onTestFinished(() => server.close());
-  const cookie = accessCookie(token, port).split(";")[0] as string;
+  const cookie = accessCookie(token).split(";")[0] as string;
   const request = (signal?: AbortSignal) =>
-    fetch(`http://127.0.0.1:${port}/api/route`, { headers: { cookie }, signal: signal ?? null });
+    fetch(`http://127.0.0.1:${port}${basePath(token)}/api/route`, {
+      headers: { cookie },
+      signal: signal ?? null,
+    });
   return { errors, request };
 }
 

@@ -1,19 +1,20 @@
 /**
  * The HTTP server of the explorer: the files of the page, and the API that the page calls.
  *
- * Every path needs access (`access-rule.ts`). Paths below `/api/` lead to the routes; all other paths
- * are addresses of the page, which the page itself reads.
+ * Every path but those of assets needs access (`access-rule.ts`), and begins with the base of the page.
+ * Paths below `/api/` lead to the routes; all other paths are addresses of the page, which the page itself
+ * reads.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "../../base/node-http.ts";
 import { UserError } from "../../base/user-error.ts";
 import { StoreError } from "../../store/core/errors.ts";
-import { accessCookie, decideAccess, type AccessHead } from "./access-rule.ts";
+import { accessCookie, basePath, decideAccess, type AccessHead } from "./access-rule.ts";
 import { remoteChanges } from "./bucket-access.ts";
 import { CallError, failure, type ExplorerResponse } from "./call.ts";
 import type { Route, ExplorerContext } from "./context.ts";
-import { pageFile, refusalPage } from "./page-files.ts";
+import { assetFile, clickPage, pageFile, refusalPage } from "./page-files.ts";
 import { findRoute } from "./router.ts";
 import { send } from "./send.ts";
 
@@ -83,16 +84,25 @@ export class ExplorerServer {
   async #answer(message: IncomingMessage, signal: AbortSignal): Promise<ExplorerResponse> {
     const url = parseTarget(message.url ?? "/");
     if (url === null) return failure(400, "The address of the request cannot be read.");
-    const isApi = url.pathname.startsWith("/api/");
-    const access = decideAccess(accessHead(message, url), this.#options.token, this.#port);
+    const { token } = this.#options;
+    const base = basePath(token);
+    const access = decideAccess(accessHead(message, url), token);
+    const method = message.method ?? "GET";
+    const isServed = access.access !== "refused" || access.status !== 403;
+    // The code of the page is no secret, and has no base: it is the same for every project.
+    if (isServed && url.pathname.startsWith("/assets/")) return assetFile(url, message.headers);
+    if (access.access === "link") return admit(token);
+    if (access.access === "click") return clickPage(url);
+    const path = url.pathname.startsWith(`${base}/`)
+      ? url.pathname.slice(base.length)
+      : url.pathname;
+    const isApi = path.startsWith("/api/");
     if (access.access === "refused") {
       const { status, message: text } = access;
       return isApi ? failure(status, text) : refusalPage(status, text);
     }
-    if (access.access === "link") return this.#admit(url);
-    const method = message.method ?? "GET";
-    if (!isApi) return pageFile(method, url);
-    const found = findRoute(this.#options.routes, method, url.pathname);
+    if (!isApi) return pageFile(method, { base, path, query: url.searchParams });
+    const found = findRoute(this.#options.routes, method, path);
     if (found.route === null) {
       return found.methods.length === 0
         ? failure(404, "The explorer has no such path.")
@@ -119,18 +129,6 @@ export class ExplorerServer {
     }
   }
 
-  /** Sets the cookie, and leads to the address without the token. */
-  #admit(url: URL): ExplorerResponse {
-    url.searchParams.delete("token");
-    return {
-      status: 303,
-      headers: {
-        location: `${url.pathname}${url.search}`,
-        "set-cookie": accessCookie(this.#options.token, this.#port),
-      },
-    };
-  }
-
   #explain(error: unknown, gone: AbortSignal): ExplorerResponse {
     if (error instanceof CallError) return failure(error.status, error.message, error.code);
     if (error instanceof StoreError) return failure(error.status, error.message, error.code);
@@ -148,6 +146,14 @@ export class ExplorerServer {
   }
 }
 
+/** Sets the cookie, and leads to the page: never to a path of the request, which could be another host. */
+function admit(token: string): ExplorerResponse {
+  return {
+    status: 303,
+    headers: { location: `${basePath(token)}/`, "set-cookie": accessCookie(token) },
+  };
+}
+
 function parseTarget(target: string): URL | null {
   // An absolute target would name another host.
   if (!target.startsWith("/")) return null;
@@ -157,6 +163,7 @@ function parseTarget(target: string): URL | null {
 function accessHead({ method = "GET", headers }: IncomingMessage, url: URL): AccessHead {
   return {
     method,
+    path: url.pathname,
     host: headers.host ?? null,
     origin: headers.origin ?? null,
     fetchSite: headerText(headers["sec-fetch-site"]),

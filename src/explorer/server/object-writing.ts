@@ -32,7 +32,7 @@ export async function writeObject(call: ExplorerCall): Promise<ExplorerResponse>
     content,
     http,
     custom: {},
-    storageClass: "Standard",
+    storageClass: call.context.storageClassOf(bucket.name),
     ...(!overwrite && { onlyIf: onlyIfAbsent }),
   });
   if (stored === null) throw objectExists(key);

@@ -4,6 +4,7 @@ import { listenAtFreePort } from "../../base/ports.ts";
 import { explain, persistPath, pluginFolder } from "../../state/folder.ts";
 import { type ProjectRemote, usedRemotes } from "../../store/config/remotes.ts";
 import { readOrMakeCredentials, findServer } from "../../s3/state-files.ts";
+import type { StorageClass } from "../../store/core/operations.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import { ActivityLog, ChangeFeed } from "./activity-log.ts";
 import { ActivitySources } from "./activity-sources.ts";
@@ -26,6 +27,8 @@ export interface ExplorerBucketOptions {
   readonly name: string;
   /** The S3 service that has the bucket. Default: the bucket is in the state folder. */
   readonly remote?: ProjectRemote;
+  /** The class of objects that are stored without one. Default: Standard */
+  readonly storageClass?: StorageClass;
 }
 
 type ConfiguredBucket = string | ExplorerBucketOptions;
@@ -72,10 +75,12 @@ export async function serveExplorer(
   const folder = persistPath(options.stateFolder);
   const token = readOrMakeToken(join(folder, "explorer"));
   const storeFolder = join(folder, "store");
-  const configured = () => {
-    const given = (typeof buckets === "function" ? buckets() : buckets).map((bucket) =>
+  const givenBuckets = (): ExplorerBucketOptions[] =>
+    (typeof buckets === "function" ? buckets() : buckets).map((bucket) =>
       typeof bucket === "string" ? { name: bucket } : bucket,
     );
+  const configured = () => {
+    const given = givenBuckets();
     const named = given.map(({ name, ...bucket }) => ({ ...bucket, bucketName: name }));
     return {
       names: [...new Set(given.map(({ name }) => name))],
@@ -96,7 +101,9 @@ export async function serveExplorer(
     dns,
   });
   const faults = parts.faults ?? ownFaults;
-  const context = { ...folderParts, ...parts, faults, store, tasks };
+  const storageClassOf = (bucketName: string): StorageClass =>
+    givenBuckets().find(({ name }) => name === bucketName)?.storageClass ?? "Standard";
+  const context = { ...folderParts, ...parts, faults, store, storageClassOf, tasks };
   faults.onChange = () => changes.add({ topic: "faults" });
   const sources = new ActivitySources({
     storeFolder,
@@ -158,9 +165,10 @@ function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "fault
 export function explorerBuckets({
   buckets,
 }: Pick<ProjectConfig, "buckets">): ExplorerBucketOptions[] {
-  return buckets.map(({ bucketName, previewBucketName, remote }) => ({
+  return buckets.map(({ bucketName, previewBucketName, remote, storageClass }) => ({
     name: previewBucketName ?? bucketName,
     ...(remote !== undefined && { remote }),
+    ...(storageClass !== undefined && { storageClass }),
   }));
 }
 

@@ -40,7 +40,7 @@ import {
   type BucketVerbFunction,
 } from "../s3-message.ts";
 import { encoderOf } from "./list-verbs.ts";
-import { copySource } from "./object-verbs.ts";
+import { copySource, usualClass } from "./object-verbs.ts";
 
 /** The upload that the query names. Routes lead to a verb only if there is one. */
 function uploadOf({ key, parameters }: S3Request): { key: string; uploadId: string } {
@@ -48,9 +48,10 @@ function uploadOf({ key, parameters }: S3Request): { key: string; uploadId: stri
 }
 
 export const multipartVerbs = {
-  async CreateMultipartUpload({ bucketName, key, headers }, bucket) {
+  async CreateMultipartUpload(request, bucket, service) {
+    const { bucketName, key, headers } = request;
     const checksum = parseUploadChecksum(headers);
-    const description = parseDescription(headers);
+    const description = parseDescription(headers, usualClass(request, service));
     const upload = { method: "createUpload", key, ...description, ...checksum } as const;
     const { uploadId } = await bucket.call(upload);
     const { checksumAlgorithm, checksumType } = checksum;

@@ -43,9 +43,9 @@ import {
 } from "../s3-message.ts";
 
 export const objectVerbs = {
-  async PutObject(request, bucket) {
+  async PutObject(request, bucket, service) {
     const { key, headers, body } = request;
-    const description = parseDescription(headers);
+    const description = parseDescription(headers, usualClass(request, service));
     const onlyIf = parseConditions(headers);
     // All that is known is checked before the body is read.
     validateKey(key);
@@ -103,7 +103,7 @@ export const objectVerbs = {
     if (directive !== "COPY" && directive !== "REPLACE" && directive !== "MERGE") {
       throw new S3Error("InvalidArgument", `metadata directive ${directive}.`);
     }
-    const given = parseDescription(headers);
+    const given = parseDescription(headers, usualClass(request, service));
     // The conditions of the deployed service for the destination, and those of AWS.
     const onlyIf = parseConditions(headers, "cf-copy-destination-") ?? parseConditions(headers);
     validateKey(key);
@@ -220,6 +220,10 @@ async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObje
 }
 
 /** The storage class is never that of the source: a copy is a new object. */
+export function usualClass({ bucketName }: S3Request, { settingsOf }: S3Service) {
+  return settingsOf(bucketName)?.storageClass;
+}
+
 function describeCopy(
   directive: "COPY" | "REPLACE" | "MERGE",
   source: DescribedObject,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { openExplorerLink } from "../../support/explorer-access.ts";
 import { startDev, type RunningDev, type StartDevOptions } from "../../../dist/index.js";
 
 export interface ServedProject {
@@ -11,7 +12,7 @@ export interface ServedProject {
   readonly folder: string;
   /** With the token. */
   readonly explorerUrl: string;
-  /** The origin of the explorer. */
+  /** The address of the page, without a slash at its end. */
   readonly origin: string;
   /** A request of a program that has the cookie. */
   call<Result>(path: string, init?: RequestInit): Promise<Result>;
@@ -75,9 +76,7 @@ export function serveProject(
     });
     await used.dev.ready;
     used.explorerUrl = used.dev.explorerUrl as string;
-    used.origin = new URL(used.explorerUrl).origin;
-    const admitted = await fetch(used.explorerUrl, { redirect: "manual" });
-    cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    ({ address: used.origin, cookie } = await openExplorerLink(used.explorerUrl));
   });
   used.fetch = (path, init = {}) => {
     const headers = new Headers(init.headers);

@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { openExplorerLink, type ExplorerAccess } from "../../support/explorer-access.ts";
 import {
   startExplorer,
   type RunningExplorer,
   type StartExplorerOptions,
 } from "../../../dist/index.js";
 
-export interface TestExplorer {
+export interface TestExplorer extends ExplorerAccess {
   readonly explorer: RunningExplorer;
   readonly stateFolder: string;
   /** The origin of the explorer. */
   readonly origin: string;
-  readonly cookie: string;
   /** A request of the page: with the cookie. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** `fetch`, for an answer in JSON. A failure throws its message. */
@@ -30,13 +30,12 @@ export function useExplorer(
   beforeAll(async () => {
     used.explorer = await startExplorer({ ...options, stateFolder, port: 0 });
     used.origin = new URL(used.explorer.url).origin;
-    const admitted = await fetch(used.explorer.url, { redirect: "manual" });
-    used.cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    Object.assign(used, await openExplorerLink(used.explorer.url));
   });
   used.fetch = (path, init = {}) => {
     const headers = new Headers(init.headers);
     headers.set("cookie", used.cookie);
-    return fetch(`${used.origin}${path}`, { ...init, headers });
+    return fetch(`${used.address}${path}`, { ...init, headers });
   };
   used.call = async <Result>(
     path: string,

@@ -1,6 +1,6 @@
 /** Objects: their lists, their metadata, their content, and links to them. */
 import type { Route } from "../context.ts";
-import { downloadArchive } from "../archive.ts";
+import { downloadFolder, downloadSelection } from "../archive.ts";
 import { makeLink } from "../object-link.ts";
 import { listObjects } from "../object-list.ts";
 import { changeMetadata, describeObject } from "../object-metadata.ts";
@@ -13,6 +13,7 @@ export const objectRoutes: readonly Route[] = [
   { method: "PATCH", path: "/api/buckets/:bucket/object", handle: changeMetadata },
   { method: "GET", path: "/api/buckets/:bucket/content", handle: readContent },
   { method: "PUT", path: "/api/buckets/:bucket/content", handle: writeObject },
-  { method: "GET", path: "/api/buckets/:bucket/archive", handle: downloadArchive },
+  { method: "GET", path: "/api/buckets/:bucket/archive", handle: downloadFolder },
+  { method: "POST", path: "/api/buckets/:bucket/archive", handle: downloadSelection },
   { method: "POST", path: "/api/buckets/:bucket/links", handle: makeLink },
 ];
