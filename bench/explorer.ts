@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 import { startExplorer } from "../dist/index.js";
+import { openExplorerLink } from "../test/support/explorer-access.ts";
 import { findChromium } from "../test/browser/support/chromium.ts";
 import { measureTab, type MeasuredTab, type TabMeasurement } from "./explorer/tab.ts";
 import { startWranglerExplorer } from "./explorer/wrangler-explorer.ts";
@@ -36,12 +37,12 @@ try {
   });
   const wrangler = await startWranglerExplorer(join(folder, "wrangler"), "large");
   try {
-    const origin = new URL(explorer.url).origin;
-    const bucketUrl = `${origin}/buckets/large`;
+    const { address } = await openExplorerLink(explorer.url);
+    const bucketUrl = `${address}/buckets/large`;
     const tabs: Readonly<Record<string, MeasuredTab>> = {
       "folders of 1,000,000 keys": {
         enter: explorer.url,
-        linkUrl: `${origin}/buckets`,
+        linkUrl: `${address}/buckets`,
         link: 'a[href$="/buckets/large"]',
         url: bucketUrl,
         row: "[role=grid] [role=row] a",

@@ -18,6 +18,7 @@ import {
 import type { DnsAccess } from "../../src/explorer/server/dns-follower.ts";
 import { serveExplorer, type RunningExplorer } from "../../src/explorer/server/start-explorer.ts";
 import { credentials } from "../dns/support/client.ts";
+import { openExplorerLink } from "../support/explorer-access.ts";
 import { startTestDns, type TestDns } from "../dns/support/running-dns.ts";
 
 const stateFolder = mkdtempSync(join(tmpdir(), "ledge-explorer-zones-"));
@@ -27,6 +28,7 @@ let dns: TestDns;
 let explorer: RunningExplorer;
 let access: DnsAccess | null;
 let running: DnsAccess;
+let pageAddress: string;
 let cookie: string;
 const reported: unknown[] = [];
 
@@ -53,8 +55,7 @@ beforeAll(async () => {
     { stateFolder, port: 0, onError: (error) => reported.push(error) },
     { dns: async () => access },
   );
-  const admitted = await fetch(explorer.url, { redirect: "manual" });
-  cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
+  ({ address: pageAddress, cookie } = await openExplorerLink(explorer.url));
 });
 
 afterAll(async () => {
@@ -66,7 +67,7 @@ afterAll(async () => {
 function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("cookie", cookie);
-  return fetch(new URL(path, explorer.url), { ...init, headers });
+  return fetch(`${pageAddress}${path}`, { ...init, headers });
 }
 
 async function call<Result>(method: string, path: string, body?: unknown) {
