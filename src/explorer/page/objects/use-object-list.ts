@@ -132,8 +132,6 @@ interface FetchedPage {
    * the wanted page is there, so that nothing flickers while a person types.
    */
   readonly shown?: ShownPage;
-  /** The page as JSON: an equal page is no reason to render. */
-  readonly text?: string;
   readonly problem?: ApiCallError;
   readonly isLoading: boolean;
 }
@@ -151,11 +149,11 @@ function useObjectPage({ bucket, prefix, after }: ObjectListing) {
     callApi<ObjectPage>(objectListUrl({ bucket, prefix, after }), { signal: ended.signal }).then(
       (loaded) => {
         if (ended.signal.aborted) return;
-        const page = withoutRepeatedFolder(loaded, after);
-        const text = JSON.stringify([bucket, prefix, after, page]);
+        const shown = { bucket, prefix, after, page: withoutRepeatedFolder(loaded, after) };
         setState((before) => {
-          const isSame = before.text === text && !before.problem;
-          if (!isSame) return { shown: { bucket, prefix, after, page }, text, isLoading: false };
+          // An equal page is no reason to render.
+          const isSame = !before.problem && JSON.stringify(before.shown) === JSON.stringify(shown);
+          if (!isSame) return { shown, isLoading: false };
           return before.isLoading ? { ...before, isLoading: false } : before;
         });
       },
