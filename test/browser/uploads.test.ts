@@ -99,8 +99,11 @@ describe("files", () => {
     await choose(page, ...names.map((name) => writeFile(name, "new")));
     await page.getByText("3 waiting for you").waitFor();
     expect(await rowOf(page, "exist/kept.txt").textContent()).toContain("already");
+    // An answered row moves below the rows that wait: the next click is for rows that have moved.
     await page.getByRole("button", { name: "Replace: exist/replaced.txt" }).click();
+    await rowOf(page, "exist/replaced.txt").getByText("Uploaded").waitFor();
     await page.getByRole("button", { name: "Keep both: exist/kept.txt" }).click();
+    await rowOf(page, "exist/kept (2).txt").getByText("Uploaded").waitFor();
     await page.getByRole("button", { name: "Skip: exist/skipped.txt" }).click();
     await page.getByText(/2 files, .* 1 skipped/).waitFor();
     const keys = [
