@@ -54,7 +54,7 @@ async function receiveContent(call: ExplorerCall, bucket: Bucket, key: string): 
   }
 }
 
-/** A page pauses an upload by breaking off the request, which is no error of Ledge. */
+/** A person cancels an upload: the page breaks off the request, which is no error of Ledge. */
 async function* bodyOf({ body }: ExplorerCall): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

@@ -35,7 +35,6 @@ export function formatDuration(milliseconds: number): string {
  * of text. The joiners U+200C and U+200D are parts of words and emoji, and stay.
  */
 const odd =
-  // eslint-disable-next-line no-control-regex
   /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
