@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { startS3, type RunningS3, type StartS3Options } from "../../../dist/index.js";
+import { isMark } from "../../support/store.ts";
 import { S3TestClient } from "./s3-client.ts";
 
 export interface TestS3 {
@@ -26,8 +27,7 @@ export function useS3(options: Omit<StartS3Options, "stateFolder" | "port">): Te
     const blobs = join(stateFolder, "v3", "store", "blobs");
     const folder = readdirSync(blobs).find((name) => name.includes(bucketName));
     if (folder === undefined) return [];
-    // One file says which database the folder belongs to.
-    return readdirSync(join(blobs, folder)).filter((name) => !name.startsWith("database."));
+    return readdirSync(join(blobs, folder)).filter((name) => !isMark(name));
   };
   afterAll(async () => {
     await used.server?.close();
