@@ -60,6 +60,7 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
   browser: {
     ...withRuntimes,
     include: ["test/browser/*.test.ts"],
+    isolate: false,
     maxWorkers: 2,
     sequence: { groupOrder: 2 },
   },

@@ -36,16 +36,15 @@ function changeMetadata(key: string, change: object): Promise<Details> {
   });
 }
 
-/** The address of an object in the page. */
+/** The place of an object in the page. */
 function placeOf(key: string): string {
   const prefix = key.slice(0, key.lastIndexOf("/") + 1);
   const query = new URLSearchParams({ prefix, key });
-  return `${project.origin}/buckets/photos?${query.toString()}`;
+  return `/buckets/photos?${query.toString()}`;
 }
 
 async function openObject(key: string, options = {}): Promise<Page> {
-  const page = await browser.open(project.explorerUrl, options);
-  await page.goto(placeOf(key));
+  const page = await browser.open(project.explorerUrl, { ...options, place: placeOf(key) });
   await panelOf(page).getByRole("heading", { name: key, exact: true }).waitFor();
   return page;
 }
@@ -158,7 +157,7 @@ describe("the preview of an object", () => {
         ranges.push(Number(range));
       }
     });
-    await page.goto(placeOf("preview/a.wav"));
+    await page.goto(`${project.origin}${placeOf("preview/a.wav")}`);
     const audio = page.locator("audio");
     await expect
       .poll(() => audio.evaluate((element: HTMLAudioElement) => Math.round(element.duration)))
@@ -182,7 +181,7 @@ describe("the preview of an object", () => {
       page.waitForResponse(
         (each) => each.request().isNavigationRequest() && each.url().includes("/content?"),
       ),
-      page.goto(placeOf("preview/a.pdf")),
+      page.goto(`${project.origin}${placeOf("preview/a.pdf")}`),
     ]);
     expect(response.status()).toBe(200);
     expect(response.headers()["content-type"]).toBe("application/pdf");

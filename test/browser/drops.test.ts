@@ -22,8 +22,8 @@ function writeFile(path: string, content: string | Uint8Array): string {
 }
 
 async function openFolder(prefix: string): Promise<Page> {
-  const page = await browser.open(project.explorerUrl);
-  await page.goto(`${project.origin}/buckets/photos?${new URLSearchParams({ prefix }).toString()}`);
+  const place = `/buckets/photos?${new URLSearchParams({ prefix }).toString()}`;
+  const page = await browser.open(project.explorerUrl, { place });
   await page.getByRole("button", { name: "Upload files" }).waitFor();
   return page;
 }

@@ -16,8 +16,7 @@ const waiting = { timeout: 60_000 };
 afterEach(() => switchFaults(project));
 
 async function openFaults(options = {}): Promise<Page> {
-  const page = await browser.open(project.explorerUrl, options);
-  await page.goto(`${project.origin}/faults`);
+  const page = await browser.open(project.explorerUrl, { ...options, place: "/faults" });
   await page.getByRole("heading", { name: "Faults" }).waitFor(waiting);
   return page;
 }

@@ -30,8 +30,8 @@ async function zoneId(): Promise<string> {
 }
 
 async function openLive(filter = "", options = {}): Promise<Page> {
-  const page = await browser.open(project.explorerUrl, options);
-  await page.goto(`${project.origin}/live${filter && `?${new URLSearchParams({ filter })}`}`);
+  const place = `/live${filter && `?${new URLSearchParams({ filter })}`}`;
+  const page = await browser.open(project.explorerUrl, { ...options, place });
   await page.getByText("Connected").waitFor(waiting);
   return page;
 }

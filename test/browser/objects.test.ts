@@ -31,8 +31,7 @@ beforeAll(async () => {
 });
 
 async function openBucket(path: string, options = {}): Promise<Page> {
-  const page = await browser.open(project.explorerUrl, options);
-  await page.goto(`${project.origin}/buckets/${path}`);
+  const page = await browser.open(project.explorerUrl, { ...options, place: `/buckets/${path}` });
   await page.getByRole("grid").waitFor();
   return page;
 }

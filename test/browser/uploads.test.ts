@@ -24,8 +24,8 @@ function writeFile(name: string, content: string): string {
 }
 
 async function openFolder(prefix: string, options = {}): Promise<Page> {
-  const page = await browser.open(project.explorerUrl, options);
-  await page.goto(`${project.origin}/buckets/photos?${new URLSearchParams({ prefix }).toString()}`);
+  const place = `/buckets/photos?${new URLSearchParams({ prefix }).toString()}`;
+  const page = await browser.open(project.explorerUrl, { ...options, place });
   await page.getByRole("button", { name: "Upload files" }).waitFor();
   return page;
 }
