@@ -2,6 +2,9 @@
 import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/frame.css";
+import "./styles/live.css";
+import "./styles/objects.css";
+import "./styles/zones.css";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectInfo } from "../api/project.ts";

@@ -160,7 +160,7 @@ function FaultForm({ state }: { readonly state: FaultsState }) {
   };
   useShortcuts({ n: { label: "New fault", act: () => field.current?.focus() } });
   return (
-    <section class="panel faults-section" aria-labelledby={`${id}-title`}>
+    <section class="panel stack faults-section" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>Switch on</h2>
       <div class="toolbar faults-presets" role="group" aria-label="Common faults">
         {state.presets.map((preset) => (
@@ -220,9 +220,9 @@ function FaultList({ state }: { readonly state: FaultsState }) {
     void change({ faults: others.map((fault) => fault.text) });
   };
   return (
-    <ul class="panel fault-list" aria-label="Faults that are on">
+    <ul class="panel lines fault-list" aria-label="Faults that are on">
       {faults.map(({ text, hits }) => (
-        <li key={text} class="toolbar">
+        <li key={text}>
           <bdi class="code">{text}</bdi>
           <span class={hits > 0 ? "badge warning" : "badge"}>{countedNoun(hits, "hit")}</span>
           <button
@@ -253,7 +253,7 @@ function Latency({ milliseconds }: { readonly milliseconds: number }) {
     setDraft(null);
   };
   return (
-    <section class="panel faults-section" aria-labelledby={`${id}-title`}>
+    <section class="panel stack faults-section" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>Latency</h2>
       <p class="soft">Each call of a bucket takes this much longer.</p>
       <div class="toolbar faults-line">
@@ -309,7 +309,7 @@ function Clock({ state }: { readonly state: FaultsState }) {
     setRefusal(await change({ clockOffsetMilliseconds: milliseconds }));
   };
   return (
-    <section class="panel faults-section" aria-labelledby={`${id}-title`}>
+    <section class="panel stack faults-section" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>Clock</h2>
       <p>
         <strong>

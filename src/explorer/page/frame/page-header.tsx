@@ -29,7 +29,7 @@ interface PageHeaderProps {
 export function PageHeader(props: PageHeaderProps) {
   const { title, crumbs = [], counts, children, onReload, isLoading = false } = props;
   return (
-    <header class="page-header">
+    <header class="page-header toolbar">
       <div class="page-place">
         {crumbs.length === 0 ? (
           <h1>{title}</h1>
@@ -40,7 +40,7 @@ export function PageHeader(props: PageHeaderProps) {
         )}
         {counts !== undefined && <p class="page-counts">{counts}</p>}
       </div>
-      <div class="page-actions">
+      <div class="toolbar">
         {children}
         {onReload !== undefined && <ReloadButton onReload={onReload} isLoading={isLoading} />}
       </div>

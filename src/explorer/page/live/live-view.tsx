@@ -27,7 +27,6 @@ import {
 } from "./activity.ts";
 import { EntryDetails } from "./entry-details.tsx";
 import { groupLabels, groups } from "./entry-words.ts";
-import "../styles/live.css";
 
 type LivePlace = Extract<Place, { view: "live" }>;
 

@@ -13,7 +13,6 @@ import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import { bucketPlace } from "../location.ts";
-import "../styles/objects.css";
 
 const configuration = `{
   "store_buckets": [
@@ -83,12 +82,12 @@ export function BucketsView() {
             Add a bucket to <code>wrangler.jsonc</code>, and the script finds it in its{" "}
             <code>env</code>:
           </p>
-          <pre class="panel bucket-example">{configuration}</pre>
+          <pre class="panel">{configuration}</pre>
           <p>Or choose New bucket: the bucket is then there for S3 clients and for this page.</p>
         </Empty>
       )}
       {data !== undefined && data.length > 0 && (
-        <div class="panel bucket-list">
+        <div class="panel">
           <table class="table" ref={table}>
             <thead>
               <tr>

@@ -150,7 +150,7 @@ export function PageSteps({ list }: { readonly list: ObjectList }) {
   const { rows, shown, next, isWhole, goTo } = list;
   if (isWhole || shown === undefined) return null;
   return (
-    <div class="page-steps soft">
+    <div class="toolbar page-steps soft">
       <p role="status">
         {shown.after === "" ? "The first " : ""}
         {countedNoun(rows.length, "row")}

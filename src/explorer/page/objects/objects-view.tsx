@@ -18,7 +18,6 @@ import { downloadRows, PageSteps, PrefixSearch, SelectionBar } from "./object-to
 import { clear, extend, selectAll, toggle, toggleAll } from "./row-selection.ts";
 import { TargetDialog, type TargetKind } from "./target-dialog.tsx";
 import { UploadButtons, UploadZone } from "./upload-zone.tsx";
-import "../styles/objects.css";
 
 export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
   const { bucket, prefix, key, sort } = place;

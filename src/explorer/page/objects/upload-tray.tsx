@@ -26,7 +26,6 @@ import {
   type UploadChoice,
   type UploadSummary,
 } from "./upload-queue.ts";
-import "../styles/objects.css";
 
 /** The queue of this tab. */
 export const uploads = new UploadQueue(sendFile);
@@ -181,7 +180,7 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
         )}
         {counts.exists > 0 && <span class="badge warning">{counts.exists} waiting for you</span>}
         {counts.failed > 0 && <span class="badge bad">{counts.failed} failed</span>}
-        <div class="upload-actions">
+        <div class="toolbar">
           {counts.failed > 1 && (
             <button type="button" class="button" onClick={() => uploads.retry()}>
               Retry all
@@ -250,7 +249,7 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
           <p class={state === "failed" ? "problem" : "soft"}>{statusText(upload)}</p>
         )}
       </div>
-      <div class="upload-actions">
+      <div class="toolbar">
         {state === "exists" && <ExistsQuestion upload={upload} />}
         {state === "failed" && (
           <RowButton name="Retry" upload={upload} onClick={() => uploads.retry(id)} />

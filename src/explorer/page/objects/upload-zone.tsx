@@ -102,7 +102,7 @@ export function UploadButtons({ bucket, prefix }: UploadPlace) {
     input.value = "";
   };
   return (
-    <div class="upload-buttons" role="group" aria-label="Upload">
+    <div class="toolbar" role="group" aria-label="Upload">
       <button type="button" class="button primary" onClick={() => files.current?.click()}>
         <Icon name="upload" />
         Upload files

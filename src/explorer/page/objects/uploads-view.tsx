@@ -9,7 +9,6 @@ import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
-import "../styles/objects.css";
 
 /** The time left is shown in another colour during the last day. */
 const soonMilliseconds = 24 * 60 * 60 * 1000;

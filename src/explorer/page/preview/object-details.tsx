@@ -13,7 +13,6 @@ import { useFetched } from "../frame/events.ts";
 import { ContentView } from "./content-view.tsx";
 import { MetadataDialog } from "./metadata-dialog.tsx";
 import { httpFields, textFields } from "./metadata-draft.ts";
-import "../styles/preview.css";
 
 /** A longer key may have more lines than are shown at once: the keyboard has to reach it. */
 const scrolledKeyLength = 100;

@@ -11,7 +11,6 @@ import { useShortcuts } from "../frame/shortcuts.tsx";
 import type { Place } from "../location.ts";
 import { placeFinder } from "./record-rules.ts";
 import { CheckField, DnsProblemState, fetchRecordTypes, TextField } from "./zone-parts.tsx";
-import "../styles/zones.css";
 
 type LookupPlace = Extract<Place, { view: "lookup" }>;
 

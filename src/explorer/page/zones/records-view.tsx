@@ -17,7 +17,6 @@ import { RecordTable, type RecordsPlace } from "./record-table.tsx";
 import { DeleteZoneDialog, ImportDialog } from "./zone-dialogs.tsx";
 import { ZoneFacts } from "./zone-facts.tsx";
 import { callDns, DnsProblemState, dnsPath, fetchRecordTypes } from "./zone-parts.tsx";
-import "../styles/zones.css";
 
 const recordsPerPage = 100;
 /** A call of the record API has the id of its zone, and leads here. No zone has such a name. */

@@ -11,7 +11,6 @@ import { useShortcuts } from "../frame/shortcuts.tsx";
 import type { Place } from "../location.ts";
 import { CreateZoneDialog } from "./zone-dialogs.tsx";
 import { callDns, DnsProblemState, ZonesExample } from "./zone-parts.tsx";
-import "../styles/zones.css";
 
 /** As many as the record API lists at once. */
 const zonesMax = 1000;
