@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DnsRecord } from "../../src/explorer/api/zones-api.ts";
 import type { DnsAccess } from "../../src/explorer/server/dns-follower.ts";
 import { serveExplorer, type RunningExplorer } from "../../src/explorer/server/start-explorer.ts";
@@ -63,14 +63,9 @@ afterAll(async () => {
   rmSync(stateFolder, { recursive: true, force: true, maxRetries: 3 });
 });
 
-beforeEach(async () => {
+async function open(place: string, expectedErrors = /\b(?:400|404|412)\b/): Promise<void> {
   // The browser mentions the status of a refusal.
-  page = await browser.open(explorer.url, { expectedErrors: /\b(?:400|404|412)\b/ });
-});
-
-/** Every place is below the path that the link leads to. */
-async function open(path: string): Promise<void> {
-  await page.goto(new URL(`${baseOf(page)}${path}`, page.url()).href);
+  page = await browser.open(explorer.url, { place, expectedErrors });
 }
 
 function baseOf(shown: Page): string {
@@ -435,8 +430,7 @@ describe("a lookup", () => {
   });
 
   it("that cannot be made is explained", async () => {
-    page = await browser.open(explorer.url, { expectedErrors: /\b422\b/ });
-    await open("/lookup?name=www.example.org&type=AAA");
+    await open("/lookup?name=www.example.org&type=AAA", /\b422\b/);
     const alert = page.getByRole("alert");
     await expect.poll(() => alert.innerText()).toContain('There is no record type "AAA".');
   });
