@@ -38,6 +38,7 @@ export async function exploreProject(
         name: basename(config.folder),
         stateFolder: shownPath(state, process.cwd()),
         scriptUrl: null,
+        wranglerUrl: null,
         dns: zones.known(),
         hasRequests: false,
       }),

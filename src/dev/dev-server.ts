@@ -241,7 +241,7 @@ export class DevServer implements RunningDev {
         url: this.url,
         networkUrls: networkUrlsOf(this.#address),
         explorerUrl: this.explorerUrl,
-        wranglerExplorerUrl: wranglerExplorerUrl(this.url),
+        wranglerExplorerUrl: wranglerExplorerUrl(this.url, this.#supervisor?.bindings),
         inspector: this.inspector,
         stateFolder: this.persistFolder,
         dns: dns ?? null,
@@ -335,6 +335,7 @@ export class DevServer implements RunningDev {
             name: this.scriptName ?? basename(config().folder),
             stateFolder: shownPath(this.persistFolder, process.cwd()),
             scriptUrl: this.url,
+            wranglerUrl: wranglerExplorerUrl(this.url, this.#supervisor?.bindings),
             dns: access && { apiUrl: access.apiUrl, addresses: access.addresses },
             hasRequests: true,
           };

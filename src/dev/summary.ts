@@ -71,14 +71,12 @@ const wranglerKinds: ReadonlySet<string> = new Set([
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
   const { url, networkUrls, inspector, stateFolder, dns, s3, bindings } = summary;
   const { explorerUrl, wranglerExplorerUrl: othersUrl } = summary;
-  // wrangler's page is named if the script has a binding that only this page shows.
-  const hasOthers = Object.values(bindings).some(({ type }) => wranglerKinds.has(type));
   const table = renderBindings(bindings, summary);
   return [
     `Ready      ${url}`,
     ...networkUrls.map((each) => `Network    ${each}`),
     ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
-    ...(othersUrl === null || !hasOthers ? [] : [`  KV, D1 … ${othersUrl}`]),
+    ...(othersUrl === null ? [] : [`  KV, D1 … ${othersUrl}`]),
     ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
     `State      ${shownPath(stateFolder, workingFolder)}`,
     ...summary.remotes.flatMap(({ name, endpoint, gaps }) => [
@@ -301,8 +299,6 @@ interface ScriptAddress {
   readonly port: number;
 }
 
-/** The path of wrangler's page for the state of KV, D1, R2, Durable Objects and workflows. */
-const wranglerExplorerPath = "/cdn-cgi/local/explorer";
 const anyAddresses = new Set(["*", "0.0.0.0", "::"]);
 
 /** The URL for this machine. */
@@ -322,9 +318,14 @@ export function networkUrlsOf(
     .map(({ address: hostname }) => format({ ...address, hostname }));
 }
 
-/** `null` if the environment turns the page off, by a variable of wrangler. */
-export function wranglerExplorerUrl(url: string): string | null {
-  return process.env["X_LOCAL_EXPLORER"] === "false" ? null : `${url}${wranglerExplorerPath}`;
+/** `null` if the script has no binding that wrangler's page shows, or a variable turns the page off. */
+export function wranglerExplorerUrl(
+  url: string,
+  bindings: DevSummary["bindings"] = {},
+): string | null {
+  const isOff = process.env["X_LOCAL_EXPLORER"] === "false";
+  const isOfUse = Object.values(bindings).some(({ type }) => wranglerKinds.has(type));
+  return isOff || !isOfUse ? null : `${url}/cdn-cgi/local/explorer`;
 }
 
 function format({ protocol, hostname, port }: ScriptAddress): string {

@@ -348,11 +348,15 @@ it("DNS queries and calls of the record API appear, and the log of a test stays"
   const entries = () => activity.after(0).entries;
   const found = (subject: string) => entries().filter(isAbout(subject));
 
+  await udp.ask("before.example.org", "A");
   const leave = activity.follow(() => {});
   await vi.waitFor(async () => {
     await udp.ask("first.example.org", "A");
     expect(found("first.example.org")).not.toEqual([]);
   }, waiting);
+  const [before] = found("before.example.org");
+  expect(before).toMatchObject({ kind: "query", source: "udp", outcome: "none" });
+  expect(Number.isInteger(before?.milliseconds)).toBe(false);
   // A log of a test that begins and ends meanwhile.
   expect((await control("GET", "/ledge/queries")).status).toBe(409);
   expect((await control("PUT", "/ledge/queries")).status).toBe(200);

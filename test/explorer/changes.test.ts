@@ -11,7 +11,7 @@ import { S3TestClient } from "../s3/support/s3-client.ts";
 import { RunningCommand } from "../support/store-command.ts";
 
 const waiting = { timeout: 30_000, interval: 20 };
-const project = serveProject();
+const project = serveProject({}, () => ({ kv_namespaces: [{ binding: "CACHE", id: "cache" }] }));
 let zones = 0;
 
 /** The changes that a page receives from now on. */
@@ -131,6 +131,13 @@ it("hears of zones and records, of other pages, of tasks and of faults", async (
   await page.after(() => project.call("/api/faults", { method: "PUT", body: moved }), {
     topic: "faults",
   });
+});
+
+it("the project names wrangler's page for the bindings that the explorer does not show", async () => {
+  const { wranglerUrl } = await project.call<ProjectInfo>("/api/project");
+  const response = await fetch(wranglerUrl as string);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toContain("text/html");
 });
 
 it("hears of the start of the script", async () => {

@@ -4,7 +4,6 @@ import { describe, expect, it, vi } from "vitest";
 import type {
   BucketStatistics,
   BucketSummary,
-  UploadDetails,
   UploadPage,
 } from "../../src/explorer/api/buckets.ts";
 import type { NewTask, Task } from "../../src/explorer/api/tasks.ts";
@@ -156,7 +155,6 @@ describe("a remote bucket in the explorer", () => {
     const { uploads } = await listed();
     expect(uploads.map(({ key }) => key)).toEqual(["u/film"]);
     const path = photos.path(`/uploads/${uploads[0]?.uploadId}`, { key: "u/film" });
-    expect((await used.call<UploadDetails>(path)).parts).toEqual([]);
     await used.call(path, { method: "DELETE" });
     expect((await listed()).uploads).toEqual([]);
   });

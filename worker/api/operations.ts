@@ -3,6 +3,7 @@ import { encodeHex } from "../../src/base/hex.ts";
 import { parseIpv4 } from "../../src/dns/record/ip-address.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { queriesPath } from "../../src/dns/replication/listener-protocol.ts";
+import { unmodifiedHeader } from "../../src/dns/rules/api-call.ts";
 import { acceptDnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import {
   describePage,
@@ -294,7 +295,8 @@ const recordRoutes: Readonly<Record<string, Handlers>> = {
 
 function writeRecord(call: ApiCall, kind: RecordWrite, body: JsonObject): Promise<ObjectReply> {
   const request = { ...body, id: call.ids["record"]! };
-  return zoneOf(call).writeRecord(kind, request, call.requestId);
+  const unmodified = call.request.headers.get(unmodifiedHeader);
+  return zoneOf(call).writeRecord(kind, request, call.requestId, unmodified);
 }
 
 function readBatch(body: JsonObject, name: RecordWrite): readonly JsonObject[] {

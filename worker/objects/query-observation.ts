@@ -26,6 +26,8 @@ export const observedQueries = new ObservedQueries({
   take: async (question) => queryFaults.take(question),
   wait: (milliseconds) => scheduler.wait(milliseconds),
   nowMilliseconds: Date.now,
+  // The runtime's clocks have whole milliseconds.
+  tickMilliseconds: Date.now,
 });
 isolateZones.onChange = (zones, zoneId, change) =>
   observedQueries.onZoneChange(zones, zoneId, change);
@@ -34,7 +36,11 @@ isolateZones.onChange = (zones, zoneId, change) =>
 const noZones = new ServedZones({ platformAddresses: [] });
 
 export function currentObservation(): Observation {
-  return { faults: queryFaults.served(), log: logs.test ?? logs.follower };
+  return {
+    faults: queryFaults.served(),
+    log: logs.test ?? logs.follower,
+    startsEmpty: logs.test !== null,
+  };
 }
 
 async function publish(env: Env): Promise<void> {

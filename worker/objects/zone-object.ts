@@ -189,12 +189,15 @@ export class ZoneObject extends DurableObject<Env> {
     return describeRecord(record, this.#database.requireIdentity());
   }
 
+  /** @param modifiedOn what the caller knows of the record that it writes; `null`: nothing */
   writeRecord(
     kind: RecordWrite,
     request: RecordRequest,
     requestId: string | null,
+    modifiedOn: string | null = null,
   ): Promise<ObjectReply> {
     return this.#write((transaction) => {
+      if (modifiedOn !== null) transaction.requireUnmodified(request["id"] as string, modifiedOn);
       const record = recordWrites[kind](transaction, request);
       return kind === "deletes" ? { id: record.id } : this.#describe(record);
     }, requestId);

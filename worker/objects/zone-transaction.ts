@@ -124,6 +124,12 @@ export class ZoneTransaction {
     }
   }
 
+  requireUnmodified(id: string, modifiedOn: string): void {
+    if (this.#records.get(id).modifiedOn !== modifiedOn) {
+      throw new ZoneError([problem.recordChanged()]);
+    }
+  }
+
   overwrite(id: string, request: RecordRequest): ZoneRecord {
     return this.#replace(this.#records.get(id), request);
   }

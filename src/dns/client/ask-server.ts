@@ -54,6 +54,8 @@ export interface AskOptions {
   readonly tcp?: boolean;
   /** Sets DO: a signed zone answers with its signatures. */
   readonly dnssec?: boolean;
+  /** Of requests by HTTPS. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 function encodeAsked(question: AskedQuestion, { dnssec = false }: AskOptions): Uint8Array {
@@ -90,7 +92,7 @@ export async function askHttps(
   try {
     const response = await fetch(new URL("/dns-query", url), {
       method: "POST",
-      headers: { "content-type": "application/dns-message" },
+      headers: { ...options.headers, "content-type": "application/dns-message" },
       body: query as Uint8Array<ArrayBuffer>,
       signal: AbortSignal.timeout(httpsMilliseconds),
     });

@@ -104,7 +104,7 @@ function serverText(server: ServerAddress | string): string {
 export async function fetchReasons(
   { name, type }: AskedQuestion,
   url: string,
-  { dnssec = false }: AskOptions,
+  { dnssec = false, headers }: AskOptions,
 ): Promise<DigResult["reasons"]> {
   const address = new URL("/dns-query", url);
   address.search = new URLSearchParams({
@@ -115,7 +115,7 @@ export async function fetchReasons(
   }).toString();
   try {
     const response = await fetch(address, {
-      headers: { accept: "application/dns-json" },
+      headers: { ...headers, accept: "application/dns-json" },
       signal: AbortSignal.timeout(httpsMilliseconds),
     });
     const { Reasons = null } = (await response.json()) as { Reasons?: DigResult["reasons"] };

@@ -43,8 +43,9 @@ function observe(...faults: readonly QueryFaultInput[]) {
     take,
     wait: async (milliseconds) => (now += milliseconds),
     nowMilliseconds: () => now,
+    tickMilliseconds: () => now,
   });
-  observed.observe({ faults: armed.served(), log: 1 }, zones);
+  observed.observe({ faults: armed.served(), log: 1, startsEmpty: true }, zones);
   return {
     zones,
     observed,
@@ -62,13 +63,33 @@ function observe(...faults: readonly QueryFaultInput[]) {
 }
 
 describe("ObservedQueries", () => {
-  it("is active only while there is a fault or a log", () => {
-    const { observed, zones } = observe({ kind: "drop" });
-    expect(observed.isActive).toBe(true);
-    observed.observe({ faults: [], log: 1 }, zones);
-    expect(observed.isActive).toBe(true);
-    observed.observe({ faults: [], log: null }, zones);
-    expect(observed.isActive).toBe(false);
+  it("keeps the last 200 queries without a log, and starts a log with them", () => {
+    const { observed, zones, handle } = observe();
+    const start = (log: number | null, startsEmpty = false): number => {
+      observed.observe({ faults: [], log, startsEmpty }, zones);
+      return observed.logged().length;
+    };
+    start(null);
+    for (let count = 0; count < 1000; count++) void handle(www);
+    const kept = start(2);
+    expect(kept).toBeGreaterThanOrEqual(200);
+    expect(kept).toBeLessThanOrEqual(400);
+    void handle(www);
+    expect(start(3, true)).toBe(0);
+    void handle(www);
+    expect(start(null)).toBe(0);
+  });
+
+  it("logs durations with fractions of milliseconds", () => {
+    let tick = 0;
+    const observed = new ObservedQueries({
+      take: async () => null,
+      wait: async () => {},
+      nowMilliseconds: () => 5000,
+      tickMilliseconds: () => (tick += 0.25),
+    });
+    void observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
+    expect(observed.logged()).toMatchObject([{ startedMilliseconds: 5000, milliseconds: 5000.25 }]);
   });
 
   it("answers queries that no fault matches at once, and logs them", () => {
@@ -138,7 +159,7 @@ describe("ObservedQueries", () => {
     zones.apply(zone.id, change);
     observed.onZoneChange(zones, zone.id, change);
     expect((await server.ask())?.answers).toHaveLength(1);
-    observed.observe({ faults: [], log: 1 }, zones);
+    observed.observe({ faults: [], log: 1, startsEmpty: true }, zones);
     expect((await server.ask())?.rcode).toBe(rcodes.NXDOMAIN);
   });
 
@@ -171,10 +192,10 @@ describe("ObservedQueries", () => {
 
   it("a new number of the log starts an empty log", async () => {
     const { observed, zones } = observe();
-    observed.observe({ faults: [], log: 1 }, zones);
+    observed.observe({ faults: [], log: 1, startsEmpty: true }, zones);
     void observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
     expect(observed.logged()).toHaveLength(1);
-    observed.observe({ faults: [], log: 2 }, zones);
+    observed.observe({ faults: [], log: 2, startsEmpty: true }, zones);
     expect(observed.logged()).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /**
- * The queries of a server while tests observe them: faults change the responses, and the log has all
- * queries. A server asks `isActive` for each query, and does nothing else while it is false.
+ * The queries of a server: faults of tests change the responses, and the log has all queries. Without a
+ * log, the last few queries are kept, for a page that opens later. The log keeps the octets of a query, and
+ * reads them when the log is read, so that a query costs little.
  *
  * The faults have no counts here. A query that a fault matches is described to `take`, which counts for
  * all servers and returns the id of the fault that hits the query.
@@ -26,8 +27,10 @@ import {
 /** What the companion worker tells all servers. */
 export interface Observation {
   readonly faults: readonly ServedFault[];
-  /** The number of the log: a new number starts an empty log. `null`: no log. */
+  /** The number of the log. `null`: no log. */
   readonly log: number | null;
+  /** Whether a new number starts an empty log. Otherwise the log starts with the last queries before. */
+  readonly startsEmpty: boolean;
 }
 
 export interface LoggedQuery extends FaultQuestion {
@@ -44,6 +47,8 @@ export interface LoggedQuery extends FaultQuestion {
 
 /** Of each server: a test looks at few queries, and a flood must not take the memory. */
 const loggedMax = 5000;
+/** Without a log. */
+const recentMax = 200;
 
 /** A response; `null` for none. An iterable is a transfer. */
 export type Reply = Uint8Array | null | AsyncIterable<Uint8Array>;
@@ -58,14 +63,20 @@ export interface ObservedQueriesOptions {
   readonly take: (question: FaultQuestion) => Promise<number | null>;
   readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly nowMilliseconds: () => number;
+  /** A clock with fractions of milliseconds, for durations. */
+  readonly tickMilliseconds: () => number;
 }
 
 /** A question, and what the log says of it beside the answer. */
 interface Asked {
-  readonly question: FaultQuestion;
+  /** `null`: the octets are no query with a question, and the log leaves them out. */
+  readonly readQuestion: () => FaultQuestion | null;
+  readonly client: string | undefined;
   readonly startedMilliseconds: number;
-  readonly client?: string;
+  readonly startedTick: number;
 }
+
+type LogEntry = Pick<Asked, "readQuestion"> & Omit<LoggedQuery, keyof FaultQuestion>;
 
 /** Bits of the third and fourth octets of a response. */
 const truncatedBit = 0x02;
@@ -81,17 +92,15 @@ export class ObservedQueries {
   readonly #options: ObservedQueriesOptions;
   #faults: readonly ServedFault[] = [];
   #past = new Map<number, PastZones>();
-  #logged: LoggedQuery[] = [];
+  #logged: LogEntry[] = [];
   #logNumber: number | null = null;
-  /** `false`: queries are answered without this class. */
-  isActive = false;
 
   constructor(options: ObservedQueriesOptions) {
     this.#options = options;
   }
 
   /** @param zones the served zones, from which faults of the past start */
-  observe({ faults, log }: Observation, zones: ServedZones): void {
+  observe({ faults, log, startsEmpty }: Observation, zones: ServedZones): void {
     this.#faults = faults;
     const before = this.#past;
     this.#past = new Map();
@@ -100,9 +109,8 @@ export class ObservedQueries {
       const delay = kind === "stale" ? Infinity : milliseconds;
       this.#past.set(id, before.get(id) ?? new PastZones(zones, delay));
     }
-    if (log !== this.#logNumber) this.#logged = [];
+    if (log !== this.#logNumber && (startsEmpty || log === null)) this.#logged = [];
     this.#logNumber = log;
-    this.isActive = faults.length > 0 || log !== null;
   }
 
   /** To be called after each change of the served zones; `null` when a zone was replaced or removed. */
@@ -117,15 +125,19 @@ export class ObservedQueries {
     const queries = this.#logged.slice(-loggedMax);
     // From the end: a follower asks for the last few of many.
     const before = queries.findLastIndex(({ milliseconds }) => milliseconds < sinceMilliseconds);
-    return queries.slice(before + 1);
+    return queries.slice(before + 1).flatMap(({ readQuestion: read, ...logged }) => {
+      const question = read();
+      return question === null ? [] : { ...question, ...logged };
+    });
   }
 
   handle(bytes: Uint8Array, source: QuerySource, ways: AnswerWays): Reply | LateReply {
-    const question = readQuestion(bytes, source);
-    if (question === null) return ways.answer();
-    const { client } = source;
-    const asked = { question, startedMilliseconds: this.#options.nowMilliseconds(), client };
-    const isHit = this.#faults.some((fault) => matchesQuestion(fault, question));
+    const question = this.#faults.length === 0 ? null : readQuestion(bytes, source);
+    const isHit =
+      question !== null && this.#faults.some((fault) => matchesQuestion(fault, question));
+    // The octets of a query can be a part of a large buffer.
+    const octets = isHit ? bytes : new Uint8Array(bytes);
+    const asked = this.#begin(() => question ?? readQuestion(octets, source), source.client);
     if (!isHit) return this.#logReply(asked, ways.answer(), null);
     const reply = this.#inject(bytes, asked, ways);
     const isTransfer = question.transport === "tcp" && transferTypes.has(question.type);
@@ -141,16 +153,19 @@ export class ObservedQueries {
       server: secondary,
     };
     if (!this.#faults.some((fault) => matchesQuestion(fault, question))) return false;
+    const asked = this.#begin(() => question);
     const isLost = (await this.#options.take(question)) !== null;
-    if (isLost) {
-      const startedMilliseconds = this.#options.nowMilliseconds();
-      this.#add({ question, startedMilliseconds }, null, "lost_notify");
-    }
+    if (isLost) this.#add(asked, null, "lost_notify");
     return isLost;
   }
 
+  #begin(read: Asked["readQuestion"], client?: string): Asked {
+    const { nowMilliseconds: now, tickMilliseconds: tick } = this.#options;
+    return { readQuestion: read, client, startedMilliseconds: now(), startedTick: tick() };
+  }
+
   async #inject(bytes: Uint8Array, asked: Asked, ways: AnswerWays): Promise<Reply> {
-    const id = await this.#options.take(asked.question);
+    const id = await this.#options.take(asked.readQuestion()!);
     const fault = this.#faults.find((each) => each.id === id);
     if (fault === undefined) return this.#logReply(asked, await ways.answer(), null) as Reply;
     const reply = await this.#faultyReply(fault, bytes, ways);
@@ -184,7 +199,6 @@ export class ObservedQueries {
     reply: Reply | LateReply,
     fault: LoggedQuery["fault"],
   ): Reply | LateReply {
-    if (this.#logNumber === null) return reply;
     if (reply === null || reply instanceof Uint8Array) {
       this.#add(asked, reply, fault);
       return reply;
@@ -204,15 +218,13 @@ export class ObservedQueries {
   }
 
   #add(asked: Asked, response: Uint8Array | null, fault: LoggedQuery["fault"]): void {
-    if (this.#logNumber === null) return;
-    const { question, ...times } = asked;
-    const milliseconds = this.#options.nowMilliseconds();
+    const { startedTick, ...logged } = asked;
+    const max = this.#logNumber === null ? recentMax : loggedMax;
     // Twice the limit, so that the array moves rarely.
-    if (this.#logged.length >= 2 * loggedMax) this.#logged = this.#logged.slice(-loggedMax);
+    if (this.#logged.length >= 2 * max) this.#logged = this.#logged.slice(-max);
     this.#logged.push({
-      ...question,
-      ...times,
-      milliseconds,
+      ...logged,
+      milliseconds: asked.startedMilliseconds + this.#options.tickMilliseconds() - startedTick,
       // Codes above 15 are in OPT, and are logged as their low bits.
       rcode: response === null ? null : rcodeName(response[3]! & rcodeBits),
       truncated: response !== null && (response[2]! & truncatedBit) !== 0,

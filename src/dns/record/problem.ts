@@ -40,6 +40,7 @@ export const problem = {
   cnameTaken: () => make(400, 81054, "A CNAME record with that host already exists."),
   nsTaken: () => make(400, 81056, "NS records with that host already exist."),
   recordMissing: () => make(404, 81044, "Record does not exist."),
+  recordChanged: () => make(412, 9454, "The record was changed meanwhile. Nothing was saved."),
   recordQuota: () => make(400, 81045, "The record quota has been exceeded."),
   nameInvalid: () => make(400, 9000, "DNS name is invalid."),
   targetNotAllowed: (target: string) =>

@@ -73,6 +73,12 @@ export interface LoggedCall {
 }
 
 /**
+ * The header of a write of a record: its `modified_on`. The write is refused when the record was changed
+ * after that time. The deployed service has no such header; the explorer sends it.
+ */
+export const unmodifiedHeader = "x-ledge-unmodified-since";
+
+/**
  * The header with the id of a request that writes. A client of another process repeats a request
  * whose answer was lost, with the same id, and the zone executes the request once. Only the endpoint
  * for other processes reads the header.

@@ -46,6 +46,7 @@ const observed = new ObservedQueries({
     }),
   wait,
   nowMilliseconds: Date.now,
+  tickMilliseconds: () => performance.now(),
 });
 const transfers = new OutgoingTransfers({
   ...resolution,

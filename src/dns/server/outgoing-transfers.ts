@@ -277,9 +277,7 @@ class Notifier {
       if (!this.#stopped) this.#socket(host).send(sent, port, host, () => {});
     };
     const { observed } = this.#options;
-    if (observed.isActive) {
-      void observed.losesNotify(zone.name, host).then((isLost) => isLost || send());
-    } else send();
+    void observed.losesNotify(zone.name, host).then((isLost) => isLost || send());
     notification.timer = setTimeout(() => this.#send(notification), wait);
     notification.timer.unref();
   }

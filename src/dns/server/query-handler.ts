@@ -1,7 +1,7 @@
 /**
  * Handles a query from any transport. Most responses are made at once; a response that needs an
- * external address (a flattened CNAME) waits for the resolver. While a test observes queries, they
- * pass through `ObservedQueries`.
+ * external address (a flattened CNAME) waits for the resolver. Queries pass through `ObservedQueries`,
+ * which logs them and makes the faults of tests.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { Resolver } from "node:dns/promises";
@@ -66,12 +66,10 @@ export function makeQueryHandler(options: QueryHandlerOptions): HandleQuery {
   if (observation === undefined) return answer;
   const { observed, responderFor } = observation;
   return (query, source) =>
-    observed.isActive
-      ? observed.handle(query, source, {
-          answer: () => answer(query, source),
-          answerFrom: (zones) => answerLate(responderFor(zones), query, source),
-        })
-      : answer(query, source);
+    observed.handle(query, source, {
+      answer: () => answer(query, source),
+      answerFrom: (zones) => answerLate(responderFor(zones), query, source),
+    });
 }
 
 /** DNS clients give up after five seconds; both tries must end before. */

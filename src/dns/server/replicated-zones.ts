@@ -65,7 +65,13 @@ export class ReplicatedZones {
 
   /** What servers observe now: a thread that starts again has missed it. */
   async observation(): Promise<Observation> {
-    return (await this.#request("GET", currentObservationPath)) ?? { faults: [], log: null };
+    return (
+      (await this.#request("GET", currentObservationPath)) ?? {
+        faults: [],
+        log: null,
+        startsEmpty: false,
+      }
+    );
   }
 
   /** Asks the companion worker, which counts the queries of all servers, for the fault of a query. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import type { FollowedCall } from "../../store/client/message.ts";
-import { apiEntry, bucketEntry, queryEntry } from "./call-entries.ts";
+import { apiChanges, apiEntry, bucketEntry, queryEntry } from "./call-entries.ts";
 
 const put: FollowedCall = {
   id: 7,
@@ -89,6 +89,25 @@ describe("queryEntry()", () => {
       outcome: "error",
       note: "No answer, fault drop",
     });
+  });
+});
+
+describe("apiChanges()", () => {
+  const zone = "/client/v4/zones/7";
+  const records = { topic: "records", zone: "7" } as const;
+  it.each([
+    ["POST", "/client/v4/zones", [{ topic: "zones" }]],
+    ["PATCH", zone, [{ topic: "zones" }, records]],
+    ["DELETE", `${zone}?x`, [{ topic: "zones" }, records]],
+    ["POST", `${zone}/dns_records`, [records]],
+    ["PUT", `${zone}/dns_records/1`, [records]],
+    ["PATCH", `${zone}/dnssec`, [records]],
+    ["PATCH", `${zone}/settings/ssl`, []],
+    ["GET", `${zone}/dns_records`, []],
+    ["POST", "/client/v4/user/tokens/verify", []],
+  ])("%s %s", (method, path, expected) => {
+    expect(apiChanges({ ...call, method, path })).toEqual(expected);
+    expect(apiChanges({ ...call, method, path, status: 400 })).toEqual([]);
   });
 });
 

@@ -99,7 +99,7 @@ export function apiChanges({ method, path, status }: LoggedCall): Change[] {
   const [matched, zone, rest = ""] = zonePath.exec(path) ?? [];
   if (method === "GET" || status >= errorStatus || matched === undefined) return [];
   if (zone === undefined) return [{ topic: "zones" }];
-  // DNSSEC is a part of the zone, and of the records that the zone shows.
-  const isOfZone = !rest.startsWith("/dns_records");
-  return [{ topic: "records", zone }, ...(isOfZone ? [{ topic: "zones" } as const] : [])];
+  if (!rest.startsWith("/")) return [{ topic: "zones" }, { topic: "records", zone }];
+  // DNSSEC is a part of what the view of the records shows.
+  return /^\/dns(?:_records|sec)\b/.test(rest) ? [{ topic: "records", zone }] : [];
 }

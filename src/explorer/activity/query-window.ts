@@ -9,17 +9,11 @@ import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 const overlapMilliseconds = 2000;
 
 export class QueryWindow {
-  #sinceMilliseconds: number;
-  readonly #startMilliseconds: number;
+  #sinceMilliseconds = 0;
   /** How often the last answer had each query of the overlap. */
   #seen: ReadonlyMap<string, number> = new Map();
 
-  constructor(startMilliseconds: number) {
-    this.#startMilliseconds = startMilliseconds;
-    this.#sinceMilliseconds = startMilliseconds;
-  }
-
-  /** What the next question asks for. */
+  /** What the next question asks for. The first asks for everything, also from before the page opened. */
   get sinceMilliseconds(): number {
     return this.#sinceMilliseconds;
   }
@@ -34,8 +28,7 @@ export class QueryWindow {
       return count > (this.#seen.get(key) ?? 0);
     });
     const latest = queries.at(-1)?.milliseconds ?? 0;
-    const since = Math.max(this.#startMilliseconds, latest - overlapMilliseconds);
-    this.#sinceMilliseconds = Math.max(this.#sinceMilliseconds, since);
+    this.#sinceMilliseconds = Math.max(this.#sinceMilliseconds, latest - overlapMilliseconds);
     this.#seen = counts;
     return added;
   }

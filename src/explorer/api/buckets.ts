@@ -15,7 +15,6 @@
  *     POST   /api/buckets/:bucket/archive    a form with the field `selection`: JSON with keys and prefixes
  *     POST   /api/buckets/:bucket/links      LinkRequest             Link
  *     GET    /api/buckets/:bucket/uploads    ?prefix &cursor         UploadPage
- *     GET    /api/buckets/:bucket/uploads/:uploadId            ?key  UploadDetails
  *     DELETE /api/buckets/:bucket/uploads/:uploadId            ?key
  */
 
@@ -114,14 +113,4 @@ export interface UploadPage {
   readonly cursor: string | null;
   /** The store's time, which the page counts down from. */
   readonly now: number;
-}
-
-export interface UploadedPart {
-  readonly partNumber: number;
-  readonly etag: string;
-  readonly size: number;
-}
-
-export interface UploadDetails {
-  readonly parts: readonly UploadedPart[];
 }

@@ -4,11 +4,12 @@
  *
  *     *    /api/dns/PATH                      the record API at /client/v4/PATH
  *     GET  /api/record-types                  RecordTypes
- *     GET  /api/lookup ?name &type &dnssec    LookupAnswer; without a type, PTR for an address, else A
+ *     GET  /api/lookup ?name &type &dnssec    LookupAnswer; without a type, PTR for an address, else A.
+ *                      &transport=https       asks by HTTPS, and the query stays out of the activity
  *
  * The explorer adds two things to POST and PATCH of a record. `content` is accepted for every type, as in
- * a zone file. With the header `if-unmodified-since-record: MODIFIED_ON`, a PATCH is refused with 412
- * when the record was changed or deleted after that time.
+ * a zone file. With the header `x-ledge-unmodified-since: MODIFIED_ON`, a PATCH is refused with 412 when
+ * the record was changed or deleted after that time.
  */
 export interface RecordTypes {
   readonly types: readonly RecordTypeInfo[];
@@ -27,7 +28,7 @@ interface RecordTypeInfo {
   readonly isProxiable: boolean;
 }
 
-export const unmodifiedHeader = "if-unmodified-since-record";
+export const unmodifiedHeader = "x-ledge-unmodified-since";
 
 export interface LookupAnswer {
   /** The reply as `ledge dns dig` shows it. */

@@ -29,7 +29,7 @@ const patienceMilliseconds = 10_000;
 
 export class DnsFollower {
   readonly #options: DnsFollowerOptions;
-  readonly #window = new QueryWindow(Date.now());
+  readonly #window = new QueryWindow();
   #last: number | null = null;
   /** The access of the last answer. */
   #access: DnsAccess | null = null;

@@ -1,18 +1,12 @@
 /**
- * Records as people write and delete them. The record API has `data` for most types, and no conditions:
- * here, every type has its content as a zone file has it, and a change of a record that was changed
- * meanwhile is refused.
+ * Records as people write and delete them. The record API has `data` for most types: here, every
+ * type has its content as a zone file has it.
  */
 import { contentRequest, typeNames } from "../../dns/record/presentation.ts";
 import { recordTypes } from "../../dns/record/types.ts";
 import { ttlSecondsMax, ttlSecondsMin } from "../../dns/record/zone-record.ts";
 import type { DeleteRecordsTask } from "../api/tasks.ts";
-import {
-  unmodifiedHeader,
-  type DnsEnvelope,
-  type DnsRecord,
-  type RecordTypes,
-} from "../api/zones-api.ts";
+import { unmodifiedHeader, type DnsEnvelope, type RecordTypes } from "../api/zones-api.ts";
 import { CallError, readJson, type ExplorerResponse } from "./call.ts";
 import type { DnsAccess } from "./dns-follower.ts";
 import { fetchRecordApi, passOn, requireDns, type DnsCall } from "./record-api-forward.ts";
@@ -35,37 +29,31 @@ export function describeRecordTypes(): RecordTypes {
 }
 
 export async function createRecord(call: DnsCall): Promise<ExplorerResponse> {
-  return write(call, "POST", `zones/${segment(call, "zone")}/dns_records`);
+  return passOn(await write(call, "POST", `zones/${segment(call, "zone")}/dns_records`));
 }
 
-/** The record API compares nothing: a change between the comparison and the write is not seen. */
 export async function changeRecord(call: DnsCall): Promise<ExplorerResponse> {
   const path = `zones/${segment(call, "zone")}/dns_records/${segment(call, "record")}`;
-  const expected = call.headers[unmodifiedHeader];
-  if (expected !== undefined) {
-    const { signal } = call;
-    const response = await fetchRecordApi(await requireDns(call), path, { method: "GET", signal });
-    if (response.status === 404) {
-      throw new CallError(412, "The record was deleted after you opened it. Add a new record.");
-    }
-    if (!response.ok) return passOn(response);
-    const { result } = (await response.json()) as DnsEnvelope<DnsRecord>;
-    if (result.modified_on !== expected) {
-      throw new CallError(412, "The record was changed after you opened it. Nothing was saved.");
-    }
+  const response = await write(call, "PATCH", path);
+  const isConditional = call.headers[unmodifiedHeader] !== undefined;
+  if (isConditional && response.status === 404) {
+    throw new CallError(412, "The record was deleted after you opened it. Add a new record.");
   }
-  return write(call, "PATCH", path);
+  if (response.status === 412) {
+    throw new CallError(412, "The record was changed after you opened it. Nothing was saved.");
+  }
+  return passOn(response);
 }
 
-async function write(
-  call: DnsCall,
-  method: "POST" | "PATCH",
-  path: string,
-): Promise<ExplorerResponse> {
+async function write(call: DnsCall, method: "POST" | "PATCH", path: string): Promise<Response> {
   const dns = await requireDns(call);
   const body = JSON.stringify(withData(await readJson(call)));
-  const headers = { "content-type": "application/json" };
-  return passOn(await fetchRecordApi(dns, path, { method, headers, body, signal: call.signal }));
+  const unmodified = call.headers[unmodifiedHeader];
+  const headers = {
+    "content-type": "application/json",
+    ...(typeof unmodified === "string" && { [unmodifiedHeader]: unmodified }),
+  };
+  return fetchRecordApi(dns, path, { method, headers, body, signal: call.signal });
 }
 
 /**

@@ -147,6 +147,7 @@ function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "fault
       name: basename(stateFolder),
       stateFolder,
       scriptUrl: null,
+      wranglerUrl: null,
       dns: null,
       hasRequests: false,
     }),

@@ -84,7 +84,7 @@ export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
 /** Where the project is reached by other programs. */
 function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
   const [isS3Open, setS3Open] = useState(false);
-  const { scriptUrl, s3 } = project;
+  const { scriptUrl, wranglerUrl, s3 } = project;
   if (scriptUrl === null && s3 === null) return null;
   return (
     <section class="sidebar-project" aria-label="Project">
@@ -94,6 +94,14 @@ function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
             <a href={scriptUrl} target="_blank" rel="noreferrer">
               <Icon name="external" />
               Script
+            </a>
+          </li>
+        )}
+        {wranglerUrl !== null && (
+          <li>
+            <a href={wranglerUrl} target="_blank" rel="noreferrer">
+              <Icon name="external" />
+              KV, D1 …
             </a>
           </li>
         )}

@@ -9,7 +9,7 @@ import { callDns } from "./zone-parts.tsx";
 /** As the name server answers; without an answer, the reason. */
 async function fetchSerial(zone: DnsZone, signal: AbortSignal): Promise<string> {
   try {
-    const query = { name: zone.name, type: "SOA" };
+    const query = { name: zone.name, type: "SOA", transport: "https" };
     const { answers } = await callApi<LookupAnswer>("/api/lookup", { query, signal });
     // RFC 1035 section 3.3.13: the third word.
     return answers.find(({ type }) => type === "SOA")?.data.split(" ")[2] ?? "not served";

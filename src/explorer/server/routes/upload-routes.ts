@@ -4,9 +4,8 @@
  */
 import { listLimitMax } from "../../../store/core/limits.ts";
 import { earlierExpiry, uploadDeadline } from "../../../store/core/multipart.ts";
-import type { UploadReference, UploadPosition } from "../../../store/core/operations.ts";
-import type { Bucket } from "../../../store/node/bucket.ts";
-import type { UploadDetails, UploadedPart, UploadPage } from "../../api/buckets.ts";
+import type { UploadPosition } from "../../../store/core/operations.ts";
+import type { UploadPage } from "../../api/buckets.ts";
 import { explained, requireBucket, requireKey } from "../bucket-access.ts";
 import { json, type ExplorerResponse, CallError } from "../call.ts";
 import { type ExplorerCall, type Route } from "../context.ts";
@@ -37,55 +36,21 @@ async function list(call: ExplorerCall): Promise<ExplorerResponse> {
   } satisfies UploadPage);
 }
 
-async function describe(call: ExplorerCall): Promise<ExplorerResponse> {
-  const bucket = await requireBucket(call);
-  const upload = uploadOf(call);
-  const parts = await refer(upload, () => listParts(bucket, upload));
-  return json({ parts } satisfies UploadDetails);
-}
-
 async function abort(call: ExplorerCall): Promise<ExplorerResponse> {
   const bucket = await requireBucket(call);
-  const upload = uploadOf(call);
-  await refer(upload, () => bucket.call({ method: "abortUpload", ...upload }));
-  return { status: 200, headers: {} };
-}
-
-async function listParts(bucket: Bucket, upload: UploadReference): Promise<UploadedPart[]> {
-  const parts: UploadedPart[] = [];
-  for (;;) {
-    const page = await bucket.call({
-      method: "listParts",
-      ...upload,
-      afterPartNumber: parts.at(-1)?.partNumber ?? 0,
-      limit: listLimitMax,
-    });
-    for (const { partNumber, etag, size } of page.parts) parts.push({ partNumber, etag, size });
-    if (!page.truncated) return parts;
-  }
-}
-
-function uploadOf(call: ExplorerCall): UploadReference {
-  return { key: requireKey(call), uploadId: call.parameters["uploadId"] as string };
-}
-
-/** Adds the reason to a refusal. */
-async function refer<Result>(
-  operation: UploadReference,
-  work: () => Promise<Result>,
-): Promise<Result> {
+  const upload = { key: requireKey(call), uploadId: call.parameters["uploadId"] as string };
   try {
-    return await work();
+    await bucket.call({ method: "abortUpload", ...upload });
   } catch (error) {
-    throw explained(error, operation);
+    throw explained(error, upload);
   }
+  return { status: 200, headers: {} };
 }
 
 const uploads = "/api/buckets/:bucket/uploads";
 
 export const uploadRoutes: readonly Route[] = [
   { method: "GET", path: uploads, handle: list },
-  { method: "GET", path: `${uploads}/:uploadId`, handle: describe },
   { method: "DELETE", path: `${uploads}/:uploadId`, handle: abort },
 ];
 

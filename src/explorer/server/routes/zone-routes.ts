@@ -17,13 +17,14 @@ const recordApiRoutes = methods.map((method): Route => ({
 }));
 
 async function lookUp(call: ExplorerCall): Promise<LookupAnswer> {
-  const { apiUrl, addresses } = await requireDns(call);
+  const { apiUrl, addresses, headers } = await requireDns(call);
   const name = requireParameter(call, "name").trim();
   const type = call.query.get("type")?.trim() ?? "";
   const question = parseQuestion(name, type === "" ? undefined : type);
-  const options = { dnssec: call.query.get("dnssec") === "true" };
-  // A project may serve no port for queries; the API then answers over HTTPS.
-  const server = addresses.map(parseServer).find((address) => address !== null) ?? apiUrl;
+  const options = { dnssec: call.query.get("dnssec") === "true", headers };
+  // A project may serve no port for queries; the API then answers by HTTPS.
+  const ports = call.query.get("transport") === "https" ? [] : addresses;
+  const server = ports.map(parseServer).find((address) => address !== null) ?? apiUrl;
   const timed = await timeQuestion(question, server, options);
   const reasons = await fetchReasons(question, apiUrl, options);
   const { status, answers } = digJson({ ...timed, reasons });
