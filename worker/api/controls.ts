@@ -244,15 +244,15 @@ function acceptSignatureFaults(input: readonly unknown[]): RequestedFault[] {
 const internalErrorCode = 1011;
 
 interface HoldRequest {
-  readonly conditions?: { readonly faults: readonly unknown[] } | null;
+  readonly hold?: { readonly faults: readonly unknown[] } | null;
 }
 
 /**
  * A WebSocket that holds faults of queries: they are in force while the connection is open, so that a
  * process that is killed leaves no fault behind. The messages are JSON in bytes:
  *
- *     { "conditions": { "faults": […] } }   replaces the faults of this connection; `null` ends them
- *     {}                                    changes nothing
+ *     { "hold": { "faults": […] } }   replaces the faults of this connection; `null` ends them
+ *     {}                              changes nothing
  *
  * The answer to each is `{ "hits": […] }`: the number of queries that each fault has hit.
  *
@@ -282,9 +282,9 @@ function serveHeldFaults(env: Env): Response {
 
   const answer = async (data: ArrayBuffer): Promise<void> => {
     try {
-      const { conditions } = JSON.parse(new TextDecoder().decode(data)) as HoldRequest;
+      const { hold } = JSON.parse(new TextDecoder().decode(data)) as HoldRequest;
       if (isEnded) return;
-      if (conditions !== undefined) await replace(conditions?.faults ?? []);
+      if (hold !== undefined) await replace(hold?.faults ?? []);
       const hits = order.map((given) => queryFaults.hitsOf(held.get(given)!));
       server.send(new TextEncoder().encode(JSON.stringify({ hits })));
     } catch {

@@ -3,7 +3,7 @@
  * They are entries of the activity, and changes of what the pages show. The sources are asked only while
  * a page follows.
  */
-import { CallFollower } from "../../store/node/held-conditions.ts";
+import { CallFollower } from "../../store/node/held-faults.ts";
 import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 import { scriptClient, type LoggedCall } from "../../dns/rules/api-call.ts";
 import type { RequestEntry } from "../api/activity.ts";

@@ -9,7 +9,7 @@
 import { UserError } from "../../base/user-error.ts";
 import { parseFaultSpec, type ParsedFault } from "../../config/fault-spec.ts";
 import { latencyMillisecondsMax } from "../../store/config/store-buckets.ts";
-import { ConditionsConnection, OwnerConditions } from "../../store/node/held-conditions.ts";
+import { FaultsConnection, OwnerFaults } from "../../store/node/held-faults.ts";
 import type { Faults, FaultsState } from "../api/faults.ts";
 import { CallError } from "./call.ts";
 import type { DnsAccess } from "./dns-follower.ts";
@@ -32,15 +32,15 @@ export const noFaults: Faults = { faults: [], latencyMilliseconds: 0, clockOffse
 
 export class StoreFaults {
   readonly #options: StoreFaultsOptions;
-  readonly #store: OwnerConditions;
-  readonly #dns: ConditionsConnection<{ readonly faults: readonly DnsFault[] }, DnsReport>;
+  readonly #store: OwnerFaults;
+  readonly #dns: FaultsConnection<{ readonly faults: readonly DnsFault[] }, DnsReport>;
   #wanted: Faults = noFaults;
   /** Called after each change. */
   onChange = (): void => {};
 
   constructor(options: StoreFaultsOptions) {
     this.#options = options;
-    this.#store = new OwnerConditions(options.folder);
+    this.#store = new OwnerFaults(options.folder);
     this.#dns = dnsConnection(options.dns);
   }
 
@@ -152,8 +152,8 @@ interface DnsReport {
 /** The faults of DNS queries are held at the record API (`worker/api/controls.ts`). */
 function dnsConnection(
   dns: StoreFaultsOptions["dns"],
-): ConditionsConnection<{ readonly faults: readonly DnsFault[] }, DnsReport> {
-  return new ConditionsConnection({
+): FaultsConnection<{ readonly faults: readonly DnsFault[] }, DnsReport> {
+  return new FaultsConnection({
     findPlace: async () => {
       const access = await dns();
       if (access === null) {

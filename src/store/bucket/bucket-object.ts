@@ -28,7 +28,7 @@ import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-di
 import { callRecorder, recorded } from "./call-recorder.ts";
 import { Restoration } from "./restoration.ts";
 import { storeClock, storeTestSession } from "./test-session.ts";
-import { decideCalls, executedRequestId, exemptClient, heldConditions } from "./conditions.ts";
+import { decideCalls, executedRequestId, exemptClient, heldFaults } from "./held-faults.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import { randomHex } from "../../base/random-hex.ts";
 
@@ -41,8 +41,8 @@ interface BucketEnv extends DiskBindings {
   readonly durableFiles?: Fetcher;
   /** The buckets whose setting is `durability = "process"`. */
   readonly processDurable: readonly string[];
-  /** Whether the process that has started the runtime holds conditions. */
-  readonly awaitsConditions?: boolean;
+  /** Whether the process that has started the runtime holds faults. */
+  readonly awaitsFaults?: boolean;
 }
 
 /** The buckets that are awake in this runtime: a test that moves the clock calls them. */
@@ -77,7 +77,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     const name = ctx.id.name;
     if (name === undefined) throw new Error("A bucket object must be addressed by name");
     awakeBuckets.add(name);
-    if (env.awaitsConditions) heldConditions.expect();
+    if (env.awaitsFaults) heldFaults.expect();
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
@@ -150,7 +150,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     clientName?: string,
   ): Outcome[] | Promise<Outcome[]> {
     const isTested = storeTestSession.active && storeTestSession.concerns(operations);
-    const isAffected = heldConditions.affectsCalls && clientName !== exemptClient;
+    const isAffected = heldFaults.affectsCalls && clientName !== exemptClient;
     return isTested || isAffected
       ? this.#executeWithFaults(operations, isAffected, requestId)
       : this.#execute(operations, requestId);
@@ -258,13 +258,13 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#usedSinceAlarm = false;
   }
 
-  /** `execute`, with faults and recorded calls of tests, and with conditions that affect the caller. */
+  /** `execute`, with faults and recorded calls of tests, and with held faults that affect the caller. */
   async #executeWithFaults(
     operations: readonly Operation[],
     isAffected: boolean,
     requestId?: string,
   ): Promise<Outcome[]> {
-    if (isAffected) await heldConditions.arrival();
+    if (isAffected) await heldFaults.arrival();
     const decisions = decideCalls(this.#name, operations, isAffected);
     const executed = operations.filter((_, index) => decisions[index]?.execute);
     const id = executedRequestId(requestId, decisions);

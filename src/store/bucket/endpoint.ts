@@ -15,7 +15,7 @@
  *     POST /collect/BUCKET   removes the files that crashes left
  *     POST /restore/BUCKET   a frame with a step of a restoration (`bucket/restoration.ts`)
  *     GET  /calls            the last calls (`bucket/call-recorder.ts`)
- *     GET  /conditions       a WebSocket that holds conditions (`bucket/conditions.ts`)
+ *     GET  /faults           a WebSocket that holds faults (`bucket/held-faults.ts`)
  *
  * A header names the program that sends a request (`client/message.ts`).
  */
@@ -28,8 +28,8 @@ import type { BucketAccess } from "../client/bucket-client.ts";
 import { senderTo } from "../client/batch.ts";
 import {
   clientHeader,
-  type ConditionsReport,
-  type ConditionsRequest,
+  type FaultsReport,
+  type FaultsRequest,
   type FollowedCalls,
   decodeFrame,
   encodeFrame,
@@ -37,7 +37,7 @@ import {
 } from "../client/message.ts";
 import type { Operation, RestorationStep } from "../core/operations.ts";
 import { acceptSocket } from "./bucket-service.ts";
-import { heldConditions } from "./conditions.ts";
+import { heldFaults } from "./held-faults.ts";
 import { storeClock } from "./test-session.ts";
 
 interface EndpointEnv
@@ -86,8 +86,8 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         const step = await body<RestorationStep>();
         return Response.json(await this.env.buckets.getByName(bucketName).restore(step));
       }
-      case "conditions":
-        return holdConditions(() => this.#housekeep());
+      case "faults":
+        return holdFaults(() => this.#housekeep());
       default:
         return new Response("The endpoint has no such path.", { status: 404 });
     }
@@ -114,7 +114,7 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
 }
 
 /**
- * A WebSocket that holds conditions: they are in force while the connection is open.
+ * A WebSocket that holds faults: they are in force while the connection is open.
  *
  * A move of the clock is answered when the buckets that are awake have done what has become due, such
  * as the expiry of uploads. The end of the connection moves the clock back; uploads that have expired
@@ -123,13 +123,13 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
  * @param housekeep does the work of all buckets that has become due
  * @returns the response to the request for an upgrade
  */
-function holdConditions(housekeep: () => Promise<void>): Response {
-  const held = heldConditions.add();
+function holdFaults(housekeep: () => Promise<void>): Response {
+  const held = heldFaults.add();
   const answer = async (data: ArrayBuffer): Promise<Uint8Array> => {
-    const { conditions } = JSON.parse(new TextDecoder().decode(data)) as ConditionsRequest;
-    if (conditions !== undefined && heldConditions.replace(held, conditions)) await housekeep();
+    const { hold } = JSON.parse(new TextDecoder().decode(data)) as FaultsRequest;
+    if (hold !== undefined && heldFaults.replace(held, hold)) await housekeep();
     const hits = held.faults.map((fault) => fault.hits);
-    const report: ConditionsReport = { hits, storeTime: storeClock.now() };
+    const report: FaultsReport = { hits, storeTime: storeClock.now() };
     return new TextEncoder().encode(JSON.stringify(report));
   };
   let answered: Promise<unknown> = Promise.resolve();
@@ -139,6 +139,6 @@ function holdConditions(housekeep: () => Promise<void>): Response {
       answered = next.catch(() => {});
       return next;
     },
-    () => heldConditions.remove(held),
+    () => heldFaults.remove(held),
   );
 }

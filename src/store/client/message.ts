@@ -1,6 +1,6 @@
 /**
  * What travels between the owner of a store and its clients: the messages of channels and of
- * conditions, frames, and marked streams.
+ * held faults, frames, and marked streams.
  */
 import type { Call, StoreFault } from "../core/fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
@@ -26,27 +26,27 @@ export type ClientName = "explorer" | "s3" | "command line" | "node";
 export const clientHeader = "x-ledge-client";
 
 /**
- * The messages of a connection that holds conditions (`bucket/conditions.ts`), each JSON in
+ * The messages of a connection that holds faults (`bucket/held-faults.ts`), each JSON in
  * bytes.
  *
  * A client sends requests; the endpoint answers them in order, each with a report.
  */
 
-export interface RequestedConditions {
+export interface RequestedFaults {
   readonly faults: readonly StoreFault[];
   readonly latencyMilliseconds: number;
   readonly clockOffsetMilliseconds: number;
 }
 
-export interface ConditionsRequest {
+export interface FaultsRequest {
   /**
-   * Replaces the conditions of this connection; `null` ends them. Without them, the request asks for
+   * Replaces the faults of this connection; `null` ends them. Without them, the request asks for
    * the report.
    */
-  readonly conditions?: RequestedConditions | null;
+  readonly hold?: RequestedFaults | null;
 }
 
-export interface ConditionsReport {
+export interface FaultsReport {
   /** How many calls each fault of this connection has hit, in the order of the faults. */
   readonly hits: readonly number[];
   readonly storeTime: number;

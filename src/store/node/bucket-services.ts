@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Service, Worker, Worker_Binding, Worker_Module } from "miniflare";
 import { scriptService } from "../../base/miniflare.ts";
 import type { DurableFiles } from "./durable-files.ts";
-import { hasConditionsHolder } from "./held-conditions.ts";
+import { hasFaultsHolder } from "./held-faults.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 
 /** The worker of the buckets. Miniflare finds it by this name, as if it were a script. */
@@ -67,7 +67,7 @@ export function runBindings(run: BucketsRun): Worker_Binding[] {
     { name: "place", json: JSON.stringify({ folder, namespace: databasesNamespace, isFull }) },
     { name: "bucketNames", json: JSON.stringify(bucketNames) },
     { name: "processDurable", json: JSON.stringify(processDurable) },
-    { name: "awaitsConditions", json: JSON.stringify(hasConditionsHolder(folder)) },
+    { name: "awaitsFaults", json: JSON.stringify(hasFaultsHolder(folder)) },
   ];
 }
 

@@ -157,7 +157,7 @@ interface AnsweringSocketOptions<Answer> extends SocketPlace {
   readonly decode: (message: Uint8Array<ArrayBuffer>) => { id: string | number; answer: Answer };
 }
 
-/** A WebSocket whose other end answers each message: a channel of a bucket, or conditions. */
+/** A WebSocket whose other end answers each message: a channel of a bucket, or held faults. */
 export class AnsweringSocket<Answer> {
   readonly ended: Promise<void>;
   readonly #socket: Socket;

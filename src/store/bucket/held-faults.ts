@@ -1,22 +1,22 @@
 /**
- * The unusual conditions of a store that is in use: faults and latency of its calls, and its clock.
+ * The faults of a store that is in use: failing and slow calls, latency of every call, and its clock.
  *
- * Each connection that asks for conditions holds its own, and they end with the connection. So a
+ * Each connection holds faults of its own, and they end with the connection. So a
  * process that is killed leaves nothing unusual behind. With several connections, a call meets the
  * faults of all of them, in the order of the connections, and the longest latency. The clock is that of
  * the connection that has moved it last.
  *
- * Conditions concern the calls of scripts and of other programs. The explorer, in which a person sees
- * and ends the conditions, is not affected. Without conditions, a call costs one look at
- * `affectsCalls`. The isolate of the buckets has one `heldConditions`.
+ * Faults concern the calls of scripts and of other programs. The explorer, in which a person sees
+ * and ends the faults, is not affected. Without faults, a call costs one look at
+ * `affectsCalls`. The isolate of the buckets has one `heldFaults`.
  */
 import { ArmedFault, decideFault, injectFault, type Decision } from "../core/fault.ts";
 import { callNames } from "../core/errors.ts";
 import type { Operation } from "../core/operations.ts";
-import type { ClientName, RequestedConditions } from "../client/message.ts";
+import type { ClientName, RequestedFaults } from "../client/message.ts";
 import { storeClock, storeTestSession } from "./test-session.ts";
 
-/** Conditions do not concern the calls of this program. */
+/** Faults do not concern the calls of this program. */
 export const exemptClient: ClientName = "explorer";
 
 const arrivalStepMilliseconds = 5;
@@ -29,13 +29,13 @@ interface Held {
   clockOffsetMilliseconds: number;
 }
 
-const usual: RequestedConditions = {
+const usual: RequestedFaults = {
   faults: [],
   latencyMilliseconds: 0,
   clockOffsetMilliseconds: 0,
 };
 
-class HeldConditions {
+class HeldFaults {
   affectsCalls = false;
   readonly #held = new Set<Held>();
   #latencyMilliseconds = 0;
@@ -43,8 +43,8 @@ class HeldConditions {
   #expectation: "none" | "expected" | "settled" = "none";
 
   /**
-   * The process that has started the runtime holds conditions, and is about to connect. Affected calls
-   * wait for the conditions.
+   * The process that has started the runtime holds faults, and is about to connect. Affected calls
+   * wait for the faults.
    */
   expect(): void {
     if (this.#expectation !== "none") return;
@@ -52,7 +52,7 @@ class HeldConditions {
     this.#summarize();
   }
 
-  /** Resolves when expected conditions are in force. A process that does not connect ends the wait. */
+  /** Resolves when expected faults are in force. A process that does not connect ends the wait. */
   async arrival(): Promise<void> {
     for (let waited = 0; this.#expectation === "expected"; waited += arrivalStepMilliseconds) {
       if (waited >= arrivalMillisecondsMax) this.#settle();
@@ -60,7 +60,7 @@ class HeldConditions {
     }
   }
 
-  /** Conditions for a connection: none at first. */
+  /** Faults for a connection: none at first. */
   add(): Held {
     const held: Held = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0 };
     this.#held.add(held);
@@ -68,13 +68,13 @@ class HeldConditions {
   }
 
   /**
-   * Replaces the conditions of a connection. A fault that stays goes on counting: its text identifies
+   * Replaces the faults of a connection. A fault that stays goes on counting: its text identifies
    * it.
    *
    * @returns whether the clock has moved
    */
-  replace(held: Held, conditions: RequestedConditions | null): boolean {
-    const { faults, latencyMilliseconds, clockOffsetMilliseconds } = conditions ?? usual;
+  replace(held: Held, requested: RequestedFaults | null): boolean {
+    const { faults, latencyMilliseconds, clockOffsetMilliseconds } = requested ?? usual;
     const before = new Map(held.faults.map((each) => [each.fault.text, each]));
     held.faults = faults.map((fault) => before.get(fault.text) ?? new ArmedFault(fault));
     const isClockMoved = clockOffsetMilliseconds !== held.clockOffsetMilliseconds;
@@ -124,12 +124,12 @@ class HeldConditions {
   }
 }
 
-export const heldConditions = new HeldConditions();
+export const heldFaults = new HeldFaults();
 
 /**
- * Which operations of a batch are executed, by the faults of a test and by conditions.
+ * Which operations of a batch are executed, by the faults of a test and by held faults.
  *
- * @param isAffected whether conditions concern the caller
+ * @param isAffected whether held faults concern the caller
  */
 export function decideCalls(
   bucketName: string,
@@ -140,7 +140,7 @@ export function decideCalls(
     const decision = storeTestSession.decide(bucketName, operation);
     const isHit = !decision.execute || "replacement" in decision || "fault" in decision;
     if (isHit || !isAffected) return decision;
-    return heldConditions.decide(bucketName, operation);
+    return heldFaults.decide(bucketName, operation);
   });
 }
 

@@ -1,9 +1,9 @@
 /**
- * Conditions of buckets and of DNS that this process holds at a server, and calls of other processes that
+ * Faults of buckets and of DNS that this process holds at a server, and calls of other processes that
  * this process follows there. The server may end and start again: the owner of a store, or DNS.
  *
- * Conditions are in force while a connection is open. When the connection ends, this process connects
- * again at once and until it succeeds, so the next runtime has the conditions as soon as it listens. The
+ * Faults are in force while a connection is open. When the connection ends, this process connects
+ * again at once and until it succeeds, so the next runtime has the faults as soon as it listens. The
  * connection is a WebSocket, whose messages are JSON in bytes: to each request the other end sends a report.
  */
 import { mkdirSync } from "node:fs";
@@ -11,8 +11,8 @@ import { nameOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { UserError } from "../../base/user-error.ts";
 import type {
-  ConditionsReport,
-  RequestedConditions,
+  FaultsReport,
+  RequestedFaults,
   FollowedCall,
   FollowedCalls,
 } from "../client/message.ts";
@@ -31,11 +31,11 @@ const patientRetryMilliseconds = 250;
 /** An end that works answers within this time, also when many uploads expire. */
 const silenceMilliseconds = 20_000;
 
-export class ConditionsConnection<Conditions extends object, Report> {
+export class FaultsConnection<Faults extends object, Report> {
   readonly #options: ConnectionOptions;
-  /** `null`: nothing is unusual, and there is no connection. */
-  #wanted: Conditions | null = null;
-  #link: ConditionsLink<Report> | null = null;
+  /** `null`: no faults, and no connection. */
+  #wanted: Faults | null = null;
+  #link: FaultsLink<Report> | null = null;
   #problem: Error | null = null;
   #changes: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | undefined;
@@ -46,7 +46,7 @@ export class ConditionsConnection<Conditions extends object, Report> {
     this.#options = options;
   }
 
-  /** Why the conditions are not in force; `null` when they are. */
+  /** Why the faults are not in force; `null` when they are. */
   get problem(): string | null {
     const problem = this.#problem;
     if (problem === null) return null;
@@ -54,17 +54,17 @@ export class ConditionsConnection<Conditions extends object, Report> {
   }
 
   /**
-   * Replaces the conditions. When the promise resolves, they are in force, or `problem` says why they
+   * Replaces the faults. When the promise resolves, they are in force, or `problem` says why they
    * are not.
    *
-   * @param conditions `null`: nothing is unusual
+   * @param faults `null`: none
    */
-  hold(conditions: Conditions | null): Promise<void> {
-    this.#wanted = conditions;
+  hold(faults: Faults | null): Promise<void> {
+    this.#wanted = faults;
     return this.#apply();
   }
 
-  /** @returns `null` while the conditions are not in force */
+  /** @returns `null` while the faults are not in force */
   async report(): Promise<Report | null> {
     await this.#changes;
     return (await this.#link?.send({}).catch(() => null)) ?? null;
@@ -88,11 +88,11 @@ export class ConditionsConnection<Conditions extends object, Report> {
     try {
       if (wanted !== null) {
         this.#link ??= this.#connected(await this.#options.findPlace());
-        await this.#link.send({ conditions: wanted });
+        await this.#link.send({ hold: wanted });
       } else if (this.#link !== null) {
         // The end of the connection would be noticed later than the answer.
         const link = this.#link;
-        await link.send({ conditions: null }).catch(() => {});
+        await link.send({ hold: null }).catch(() => {});
         link.close();
         await link.ended;
       }
@@ -106,8 +106,8 @@ export class ConditionsConnection<Conditions extends object, Report> {
     }
   }
 
-  #connected(place: SocketPlace): ConditionsLink<Report> {
-    const link = new ConditionsLink<Report>(place);
+  #connected(place: SocketPlace): FaultsLink<Report> {
+    const link = new FaultsLink<Report>(place);
     void link.ended.then(() => {
       if (this.#link === link) this.#link = null;
       if (this.#wanted !== null) this.#problem ??= new Error("the connection has ended");
@@ -130,7 +130,7 @@ export class ConditionsConnection<Conditions extends object, Report> {
 }
 
 /** The other end answers the requests in their order. */
-class ConditionsLink<Report> extends AnsweringSocket<Report> {
+class FaultsLink<Report> extends AnsweringSocket<Report> {
   #sent = 0;
 
   constructor(place: SocketPlace) {
@@ -153,37 +153,37 @@ class ConditionsLink<Report> extends AnsweringSocket<Report> {
 }
 
 /**
- * The addresses of the stores whose conditions this process holds, by their holders. A runtime that this
- * process starts waits for the conditions before its first call, as when a dev server starts its runtime
- * again for a saved script (`store/bucket/conditions.ts`). The runtime of another process has them a
+ * The addresses of the stores whose faults this process holds, by their holders. A runtime that this
+ * process starts waits for the faults before its first call, as when a dev server starts its runtime
+ * again for a saved script (`store/bucket/held-faults.ts`). The runtime of another process has them a
  * moment later.
  */
 const addresses = new Map<object, string>();
 
 /** @param folder exists */
-export function hasConditionsHolder(folder: string): boolean {
+export function hasFaultsHolder(folder: string): boolean {
   return addresses.size > 0 && [...addresses.values()].includes(endpointPath(folder));
 }
 
 /**
- * The conditions of a store, held at its owner (`store/bucket/conditions.ts`). This process does not become
- * the owner for the sake of conditions: without an owner, no call is made.
+ * The faults of a store, held at its owner (`store/bucket/held-faults.ts`). This process does not become
+ * the owner for the sake of faults: without an owner, no call is made.
  */
-export class OwnerConditions extends ConditionsConnection<RequestedConditions, ConditionsReport> {
+export class OwnerFaults extends FaultsConnection<RequestedFaults, FaultsReport> {
   readonly #folder: string;
 
   constructor(folder: string) {
     super({
       findPlace: async () => ({
         address: { path: endpointPath(folder) },
-        path: "/conditions",
+        path: "/faults",
         headers: { host: "store" },
       }),
       explain: ({ message }) => {
         const owner = readOwnerRecord(folder);
         return owner === null
-          ? "No process has the buckets open. The conditions of buckets apply when a script or a command uses a bucket."
-          : `${nameOwner(owner)} has the buckets open and does not take the conditions ` +
+          ? "No process has the buckets open. The faults of buckets apply when a script or a command uses a bucket."
+          : `${nameOwner(owner)} has the buckets open and does not take the faults ` +
               `(${message}). If this lasts, restart that process.`;
       },
     });
@@ -191,8 +191,8 @@ export class OwnerConditions extends ConditionsConnection<RequestedConditions, C
   }
 
   /** @throws UserError where the buckets of another process cannot be reached */
-  override async hold(conditions: RequestedConditions | null): Promise<void> {
-    if (conditions === null) addresses.delete(this);
+  override async hold(faults: RequestedFaults | null): Promise<void> {
+    if (faults === null) addresses.delete(this);
     else {
       if (!hasRuntimeSockets) {
         throw new UserError(
@@ -202,7 +202,7 @@ export class OwnerConditions extends ConditionsConnection<RequestedConditions, C
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       addresses.set(this, endpointPath(this.#folder));
     }
-    await super.hold(conditions);
+    await super.hold(faults);
   }
 }
 
