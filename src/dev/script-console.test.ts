@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { activityMark, type Invocation } from "../explorer/activity/invocation.ts";
 import { ActivityLog } from "../explorer/server/activity-log.ts";
 import { observeScript, ScriptConsole } from "./script-console.ts";
@@ -12,10 +12,11 @@ function bundle(): { console: ScriptConsole; path: string; source: string } {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "index.js");
   const sourceMapPath = `${path}.map`;
+  // wrangler names the map by a path from the folder of the project.
   const map = { version: 3, sources: ["src/a.ts"], names: [], mappings: ";;IAOC" };
   writeFileSync(sourceMapPath, JSON.stringify(map));
   const console = new ScriptConsole("info");
-  console.useBundle({ path, sourceMapPath });
+  console.useBundle({ path, sourceMapPath: relative(folder, sourceMapPath) });
   return { console, path, source: relative(process.cwd(), join(folder, "src/a.ts")) };
 }
 
@@ -48,19 +49,54 @@ describe("ScriptConsole.mapStack()", () => {
   });
 });
 
-function lineOf(id: string, isRunning: boolean): string {
+function lineOf(
+  id: string,
+  isRunning: boolean,
+  { at, status }: { readonly at?: number; readonly status?: number } = {},
+): string {
   const info = { type: "fetch", method: "GET", url: `http://script/${id}` };
   const invocation: Invocation = {
     id,
     isRunning,
     dropped: 0,
     reportedAt: 20,
-    events: [{ at: 10, span: undefined, event: { type: "onset", spanId: "root", info } }],
+    events: [
+      { at: 10, span: undefined, event: { type: "onset", spanId: "root", info } },
+      ...(at === undefined
+        ? []
+        : [{ at, span: "root", event: { type: "return" as const, info: { statusCode: status } } }]),
+    ],
   };
   return activityMark + JSON.stringify(invocation);
 }
 
 describe("observeScript()", () => {
+  it("gives an exception to the failed request that ended nearest in time", () => {
+    vi.useFakeTimers({ now: 1000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const console = new ScriptConsole("none");
+    const activity = new ActivityLog();
+    observeScript(console, activity);
+    const thrown = {
+      text: "RangeError: too far",
+      stack: "RangeError: too far\n    at f (a.ts:8:2)",
+    };
+    console.write({ level: "log", message: lineOf("own", false, { at: 300, status: 500 }) });
+    console.addException(thrown);
+    vi.advanceTimersByTime(100);
+    console.write({ level: "log", message: lineOf("fine", false, { at: 990, status: 200 }) });
+    console.write({ level: "log", message: lineOf("thrown", false, { at: 980, status: 500 }) });
+    vi.advanceTimersByTime(200);
+    expect(activity.after(3).entries).toMatchObject([
+      {
+        url: "http://script/thrown",
+        replaces: 3,
+        note: "RangeError: too far",
+        exceptions: [{ name: "RangeError", message: "too far", stack: "    at f (a.ts:8:2)" }],
+      },
+    ]);
+  });
+
   it("adds an entry for each invocation, and a second one that replaces a running one", () => {
     const console = new ScriptConsole("none");
     const activity = new ActivityLog();

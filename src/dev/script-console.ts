@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
-import { basename, dirname, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { activityMark, readInvocation } from "../explorer/activity/invocation.ts";
 import { requestEntry } from "../explorer/activity/trace.ts";
 import type { ActivityLog } from "../explorer/server/activity-log.ts";
@@ -13,7 +13,21 @@ import { logLevels, type LogLevel } from "./dev-options.ts";
 
 interface BundleFiles {
   readonly path: string;
+  /** Relative to a folder that need not be the working directory of this process. */
   readonly sourceMapPath: string | undefined;
+}
+
+/** An exception that a request has thrown, with a stack by the source map. */
+interface ThrownException {
+  /** `RangeError: too far` */
+  readonly text: string;
+  readonly stack: string;
+}
+
+interface ScriptObserver {
+  /** Receives each line of the tail worker (`plugin/tail-plugins.ts`). */
+  onActivity(line: string): void;
+  onException(exception: ThrownException): void;
 }
 
 const framePattern = /(?:file:\/\/)?((?:[^\s():]|:(?!\d))+):(\d+):(\d+)/g;
@@ -28,8 +42,7 @@ export class ScriptConsole {
   readonly #level: LogLevel;
   #bundle: BundleFiles | null = null;
   #map: SourceMap | null = null;
-  /** Receives the lines of the tail worker, if there is one. */
-  #onActivity: ((line: string) => void) | null = null;
+  #observer: ScriptObserver | null = null;
 
   constructor(level: LogLevel) {
     this.#level = level;
@@ -40,14 +53,17 @@ export class ScriptConsole {
     this.#map = null;
   }
 
-  /** @param listener receives each line of the tail worker (`plugin/tail-plugins.ts`) */
-  observeActivity(listener: (line: string) => void): void {
-    this.#onActivity = listener;
+  observe(observer: ScriptObserver): void {
+    this.#observer = observer;
+  }
+
+  addException(exception: ThrownException): void {
+    this.#observer?.onException(exception);
   }
 
   write({ level, message }: { level: string; message: string }): void {
     if (message.startsWith(activityMark)) {
-      this.#onActivity?.(message);
+      this.#observer?.onActivity(message);
       return;
     }
     const known = level === "error" || level === "warn" ? level : "info";
@@ -72,42 +88,98 @@ export class ScriptConsole {
   }
 
   #sourcePosition(line: number, column: number): string | null {
-    const { sourceMapPath } = this.#bundle ?? {};
-    if (sourceMapPath === undefined || !existsSync(sourceMapPath)) return null;
-    this.#map ??= new SourceMap(
-      JSON.parse(readFileSync(sourceMapPath, "utf8")) as SourceMapPayload,
-    );
+    const { path, sourceMapPath } = this.#bundle ?? {};
+    if (path === undefined || sourceMapPath === undefined) return null;
+    const mapPath = join(dirname(path), basename(sourceMapPath));
+    if (!existsSync(mapPath)) return null;
+    this.#map ??= new SourceMap(JSON.parse(readFileSync(mapPath, "utf8")) as SourceMapPayload);
     const entry = this.#map.findEntry(line - 1, column - 1);
     if (!("originalSource" in entry)) return null;
-    const root = resolve(dirname(sourceMapPath), this.#map.payload.sourceRoot ?? "");
+    const root = resolve(dirname(mapPath), this.#map.payload.sourceRoot ?? "");
     const source = relative(process.cwd(), resolve(root, entry.originalSource));
     return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   }
 }
 
 /** A restart of the runtime leaves invocations whose end is never reported. */
-const runningMax = 1000;
+const rememberedMax = 1000;
 
 /**
  * Takes the invocations of the script from the console of the runtime to the explorer. The script has to be
  * observed (`isObserved` in `worker-input.ts`).
  */
 export function observeScript(
-  console: Pick<ScriptConsole, "observeActivity" | "mapStack">,
+  console: Pick<ScriptConsole, "observe" | "mapStack">,
   activity: ActivityLog,
 ): void {
   /** The entries of invocations that still run, by the id of the invocation. */
   const running = new Map<string, number>();
-  console.observeActivity((line) => {
-    const invocation = readInvocation(line);
-    if (invocation === null) return;
-    const replaces = running.get(invocation.id);
-    const entry = requestEntry(invocation, (stack) => console.mapStack(stack));
-    const id = activity.add({ ...entry, ...(replaces !== undefined && { replaces }) });
-    running.delete(invocation.id);
-    if (!invocation.isRunning) return;
-    const [oldest] = running.keys();
-    if (running.size >= runningMax && oldest !== undefined) running.delete(oldest);
-    running.set(invocation.id, id);
+  const failures = new FailedRequests(activity);
+  console.observe({
+    onActivity: (line) => {
+      const invocation = readInvocation(line);
+      if (invocation === null) return;
+      const replaces = running.get(invocation.id);
+      const entry = requestEntry(invocation, (stack) => console.mapStack(stack));
+      const id = activity.add({ ...entry, ...(replaces !== undefined && { replaces }) });
+      running.delete(invocation.id);
+      if (invocation.isRunning) remember(running, invocation.id, id);
+      else failures.add(id, entry);
+    },
+    onException: (exception) => failures.explain({ ...exception, at: Date.now() }),
   });
+}
+
+function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  const [oldest] = map.keys();
+  if (map.size >= rememberedMax && oldest !== undefined) map.delete(oldest);
+  map.set(key, value);
+}
+
+/** The report of a request and its exception come in any order. */
+const explainMilliseconds = 250;
+const explainAttempts = 8;
+const explainDistance = 2000;
+
+/**
+ * wrangler catches what a request throws, and answers with the status 500: the trace of the request has no
+ * exception. wrangler reports the exception without its request, which is the request that ended nearest
+ * in time.
+ */
+class FailedRequests {
+  readonly #activity: ActivityLog;
+  readonly #entries = new Map<number, ReturnType<typeof requestEntry>>();
+
+  constructor(activity: ActivityLog) {
+    this.#activity = activity;
+  }
+
+  add(id: number, entry: ReturnType<typeof requestEntry>): void {
+    if (entry.status === 500 && entry.exceptions?.length === 0) remember(this.#entries, id, entry);
+  }
+
+  explain(exception: ThrownException & { readonly at: number }, attempts = explainAttempts): void {
+    setTimeout(() => {
+      const [nearest] = Array.from(this.#entries, ([id, entry]) => ({
+        id,
+        entry,
+        distance: Math.abs(entry.at + entry.milliseconds - exception.at),
+      }))
+        .filter(({ distance }) => distance < explainDistance)
+        .toSorted((one, other) => one.distance - other.distance);
+      if (nearest === undefined) {
+        if (attempts > 1) this.explain(exception, attempts - 1);
+        return;
+      }
+      const { id, entry } = nearest;
+      this.#entries.delete(id);
+      const [, name = "Error", message = exception.text] =
+        /^(\w+): (.*)$/s.exec(exception.text) ?? [];
+      const frames = exception.stack.split("\n").filter((line) => /^\s+at /.test(line));
+      const stack = frames.join("\n").replaceAll(`${process.cwd()}/`, "");
+      const note = exception.text.split("\n", 1).join();
+      const exceptions = [{ name, message, stack }];
+      this.#activity.add({ ...entry, note, exceptions, replaces: id });
+    }, explainMilliseconds).unref();
+  }
 }

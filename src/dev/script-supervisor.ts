@@ -173,6 +173,7 @@ export class ScriptSupervisor {
   #accepts(environment: WranglerDevServer, event: WranglerEvent): boolean {
     if (environment !== this.#environment) return true;
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
+    if (event.type === "runtimeError") this.#options.console.addException(event);
     if (event.type !== "bundleStart") return true;
     // wrangler does not restart a runtime whose first start failed.
     if (!this.#hasFailed || this.#hasStarted) return true;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { ProjectInfo } from "../../src/explorer/api/project.ts";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
+import { put } from "./support/contents.ts";
 import { serveProject } from "./support/served-project.ts";
 
 const project = serveProject();
@@ -68,6 +69,21 @@ describe("the page", () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(s3?.url);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.activeElement?.textContent === "S3 access");
+  });
+
+  it("loads each list once, and a list that changes once more", async () => {
+    const page = await browser.open(project.explorerUrl);
+    await page.getByRole("link", { name: "photos" }).waitFor();
+    const calls: string[] = [];
+    page.on("request", (request) => calls.push(new URL(request.url()).pathname));
+    const countOf = (end: string): number => calls.filter((path) => path.endsWith(end)).length;
+    await page.goto(`${project.origin}/buckets/photos`);
+    await page.getByText("This bucket is empty").waitFor();
+    await put(project, "photos", "new.txt", "new");
+    await page.getByRole("link", { name: "new.txt" }).waitFor();
+    expect(countOf("/api/changes")).toBe(1);
+    expect(countOf("/buckets/photos/objects")).toBe(2);
+    for (const list of ["/api/project", "/api/faults", "/api/tasks"]) expect(countOf(list)).toBe(1);
   });
 
   const places = ["/buckets", "/zones", "/lookup", "/live", "/faults", "/nothing"];

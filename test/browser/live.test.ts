@@ -1,4 +1,6 @@
 /** Live: what the script, other programs and the name server do, as the page shows it. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openExplorerLink } from "../support/explorer-access.ts";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -7,7 +9,32 @@ import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { askByHttp, recordApiOf, s3Of } from "./support/programs.ts";
 import { serveProject } from "./support/served-project.ts";
 
-const project = serveProject();
+/** Types make the lines of the bundle other lines than those of the source. */
+const failing = `
+import gallery from "./index.js";
+
+interface Failure {
+  readonly reason: string;
+}
+
+export default {
+  async fetch(request: Request, env: object, context: ExecutionContext): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/thrown") fail({ reason: "thrown on purpose" });
+    if (pathname === "/later") context.waitUntil(scheduler.wait(1).then(() => fail({ reason: "thrown too late" })));
+    return gallery.fetch(request, env);
+  },
+};
+
+function fail({ reason }: Failure): never {
+  throw new RangeError(reason);
+}
+`;
+
+const project = serveProject({}, () => {
+  writeFileSync(join(project.folder, "failing.ts"), failing);
+  return { main: "failing.ts" };
+});
 const browser = useBrowser();
 
 /** Observed requests arrive late on a busy machine. */
@@ -89,6 +116,26 @@ describe("requests of the script", () => {
     expect(await call.innerText()).toMatch(/get[^]*not found/);
     // The bar of a call has a text.
     await call.getByRole("img", { name: /^from .* [mµ]?s, for .* [mµ]?s$/ }).waitFor();
+  });
+
+  it("that throw say why: the message, and the stack by the lines of the source", async () => {
+    await send("thrown");
+    const page = await openLive("is:error");
+    const row = rowOf(page, "/thrown", "RangeError: thrown on purpose");
+    await row.waitFor(waiting);
+    expect(await row.innerText()).toContain("500");
+    await row.click();
+    const exception = details(page).getByRole("region", { name: "Exception" });
+    expect(await exception.innerText()).toMatch(
+      /RangeError: thrown on purpose\s+at fail \(.*failing\.ts:18:9\)\s+at [^\n]*failing\.ts:11:/,
+    );
+  });
+
+  it("that throw after the response say so, too", async () => {
+    await send("later");
+    const page = await openLive("is:error");
+    await rowOf(page, "/later", "RangeError: thrown too late").click(waiting);
+    expect(await details(page).innerText()).toMatch(/at fail \(.*failing\.ts:18:9\)/);
   });
 
   it("lead to the object", async () => {

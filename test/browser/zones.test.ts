@@ -421,7 +421,7 @@ describe("a lookup", () => {
   });
 
   it("of an address asks for its PTR, also at the address of older links", async () => {
-    await open("/ask?name=192.0.2.1");
+    await open("/lookup?name=192.0.2.1");
     await page.getByText(";; 1.2.0.192.in-addr.arpa. PTR: NOERROR").waitFor();
     await page.getByLabel("Name, or an IP address").fill("192.0.2.9");
     await page.keyboard.press("Enter");

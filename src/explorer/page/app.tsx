@@ -9,7 +9,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectInfo } from "../api/project.ts";
 import { callApi, pageBase } from "./api-client.ts";
-import { useFetched } from "./frame/events.ts";
+import { followChanges, useFetched } from "./frame/events.ts";
 import { Link, NavigationContext, useAddress } from "./frame/navigation.tsx";
 import { NoticeList, NoticesContext, useNoticeList } from "./frame/notices.tsx";
 import { ShortcutHelp, useShortcuts } from "./frame/shortcuts.tsx";
@@ -107,4 +107,5 @@ function ViewOf({ place }: { readonly place: Place }) {
   }
 }
 
+await followChanges();
 render(<App />, document.getElementById("page") as HTMLElement);

@@ -40,46 +40,36 @@ export type Place =
   | { readonly view: "unknown"; readonly path: string };
 
 /** Within a page, by a column; a minus sign is for descending order. */
-export type ObjectSort = "key" | "-key" | "size" | "-size" | "uploaded" | "-uploaded";
+export type ObjectSort = `${"" | "-"}${"key" | "size" | "uploaded"}`;
 
 /** By a column of the record API; a minus sign is for descending order. */
 export type RecordSort = `${"" | "-"}${"type" | "name" | "content" | "ttl" | "proxied"}`;
 
+const objectSortPattern = /^-?(?:key|size|uploaded)$/;
 const recordSortPattern = /^-?(?:type|name|content|ttl|proxied)$/;
-
-const sorts: ReadonlySet<string> = new Set<ObjectSort>([
-  "key",
-  "-key",
-  "size",
-  "-size",
-  "uploaded",
-  "-uploaded",
-]);
 
 export function parsePlace(path: string, search: string): Place {
   const query = new URLSearchParams(search);
   const text = (name: string): string => query.get(name) ?? "";
-  const [view, name, part, ...rest] = path.split("/").slice(1).map(decode);
   const unknown: Place = { view: "unknown", path };
-  if (rest.length > 0 || [view, name, part].includes(null)) return unknown;
-  if (view === "" || view === undefined) return { view: "buckets" };
-  if (view === "buckets") {
-    if (!name) return { view: "buckets" };
-    if (part === "uploads") return { view: "uploads", bucket: name };
-    if (part) return unknown;
-    const sort = text("sort");
-    return {
-      view: "objects",
-      bucket: name,
-      prefix: text("prefix"),
-      after: text("after"),
-      sort: sorts.has(sort) ? (sort as ObjectSort) : "key",
-      key: query.get("key"),
-    };
-  }
-  if (part) return unknown;
-  if (view === "zones") {
-    if (!name) return { view: "zones" };
+  const segments = path.split("/").slice(1).map(decode);
+  const [view = "", name, part] = segments;
+  if (segments.length > 3 || segments.includes(null)) return unknown;
+  if (part && !(view === "buckets" && part === "uploads")) return unknown;
+  if (!name) {
+    if (view === "" || view === "buckets") return { view: "buckets" };
+    if (view === "zones" || view === "faults") return { view };
+    if (view === "live") return { view, filter: text("filter") };
+    if (view === "lookup") {
+      const dnssec = text("dnssec") === "true" && { dnssec: true as const };
+      return { view, name: text("name"), type: text("type"), ...dnssec };
+    }
+  } else if (view === "buckets") {
+    if (part) return { view: "uploads", bucket: name };
+    const sort = objectSortPattern.test(text("sort")) ? (text("sort") as ObjectSort) : "key";
+    const [prefix, after, key] = [text("prefix"), text("after"), query.get("key")];
+    return { view: "objects", bucket: name, prefix, after, sort, key };
+  } else if (view === "zones") {
     const [page, sort] = [Number(text("page")), text("sort")];
     return {
       view: "records",
@@ -90,54 +80,48 @@ export function parsePlace(path: string, search: string): Place {
       ...(recordSortPattern.test(sort) && sort !== "name" && { sort: sort as RecordSort }),
     };
   }
-  if (name) return unknown;
-  // Older links have "ask".
-  if (view === "lookup" || view === "ask") {
-    const dnssec = text("dnssec") === "true" && { dnssec: true as const };
-    return { view: "lookup", name: text("name"), type: text("type"), ...dnssec };
-  }
-  if (view === "live") return { view: "live", filter: text("filter") };
-  if (view === "faults") return { view: "faults" };
   return unknown;
 }
 
 export function placeUrl(place: Place): string {
   switch (place.view) {
-    case "buckets":
-      return "/buckets";
     case "objects": {
-      const { prefix, after, sort, key } = place;
-      return `/buckets/${encodeURIComponent(place.bucket)}${queryText({
-        prefix,
-        after,
-        sort: sort === "key" ? "" : sort,
-        key,
-      })}`;
+      const { bucket, prefix, after, sort, key } = place;
+      const order = sort === "key" ? null : sort;
+      return address(["buckets", bucket], { prefix, after, sort: order, key });
     }
     case "uploads":
-      return `/buckets/${encodeURIComponent(place.bucket)}/uploads`;
-    case "zones":
-      return "/zones";
-    case "records":
-      return `/zones/${encodeURIComponent(place.zone)}${queryText({
-        search: place.search,
-        sort: place.sort ?? null,
-        page: place.page === undefined ? null : String(place.page),
-        record: place.record,
-      })}`;
+      return address(["buckets", place.bucket, "uploads"]);
+    case "records": {
+      const { zone, search, sort, page, record } = place;
+      return address(["zones", zone], { search, sort, page, record });
+    }
     case "lookup":
-      return `/lookup${queryText({
-        name: place.name,
-        type: place.type,
-        dnssec: place.dnssec === true ? "true" : null,
-      })}`;
+      return address(["lookup"], { name: place.name, type: place.type, dnssec: place.dnssec });
     case "live":
-      return `/live${queryText({ filter: place.filter })}`;
-    case "faults":
-      return "/faults";
+      return address(["live"], { filter: place.filter });
     case "unknown":
       return place.path;
+    case "buckets":
+    case "zones":
+    case "faults":
+      return `/${place.view}`;
   }
+}
+
+type QueryValue = string | number | true | null | undefined;
+
+/** Empty and absent values are left out. A key may be the empty text, and is kept. */
+function address(
+  path: readonly string[],
+  values: Readonly<Record<string, QueryValue>> = {},
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if ((value ?? "") !== "" || (name === "key" && value === "")) query.set(name, String(value));
+  }
+  const search = query.size === 0 ? "" : `?${query.toString()}`;
+  return `/${path.map(encodeURIComponent).join("/")}${search}`;
 }
 
 /** The first page of a bucket, or of a folder in it. */
@@ -147,35 +131,26 @@ export function bucketPlace(bucket: string, prefix = ""): Place {
 
 /** The title of the tab. */
 export function placeTitle(place: Place): string {
-  switch (place.view) {
-    case "objects":
-      return `${place.key ?? `${place.bucket}/${place.prefix}`} · Ledge explorer`;
-    case "uploads":
-      return `Uploads to ${place.bucket} · Ledge explorer`;
-    case "records":
-      return `${place.zone} · Ledge explorer`;
-    case "buckets":
-      return "Buckets · Ledge explorer";
-    case "zones":
-      return "Zones · Ledge explorer";
-    case "lookup":
-      return `${place.name === "" ? "DNS lookup" : `${place.name} ${place.type}`.trim()} · Ledge explorer`;
-    case "live":
-      return "Live · Ledge explorer";
-    case "faults":
-      return "Faults · Ledge explorer";
-    case "unknown":
-      return "Ledge explorer";
-  }
-}
-
-/** Empty and absent values are left out. A key may be empty text, and is kept. */
-function queryText(values: Readonly<Record<string, string | null>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== null && (value !== "" || name === "key")) query.set(name, value);
-  }
-  return query.size === 0 ? "" : `?${query.toString()}`;
+  const title = ((): string => {
+    switch (place.view) {
+      case "objects":
+        return place.key ?? `${place.bucket}/${place.prefix}`;
+      case "uploads":
+        return `Uploads to ${place.bucket}`;
+      case "records":
+        return place.zone;
+      case "lookup":
+        return place.name === "" ? "DNS lookup" : `${place.name} ${place.type}`.trim();
+      case "unknown":
+        return "Not found";
+      case "buckets":
+      case "zones":
+      case "live":
+      case "faults":
+        return place.view.charAt(0).toUpperCase() + place.view.slice(1);
+    }
+  })();
+  return `${title} · Ledge explorer`;
 }
 
 function decode(segment: string): string | null {

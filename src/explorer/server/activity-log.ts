@@ -73,6 +73,9 @@ export class ActivityLog extends Followed<ActivityEntry> {
 }
 
 export class ChangeFeed extends Followed<Change | "missed"> {
+  /** Resolves when no change is missed from now on: the sources have answered the first time. */
+  whenWatching: () => Promise<void> = async () => {};
+
   add(...changes: readonly Change[]): void {
     for (const change of changes) this.tell(change);
   }
@@ -115,6 +118,7 @@ export function changeStream(feed: ChangeFeed, signal: AbortSignal): AsyncGenera
         pending.set(JSON.stringify(change), change);
         wake();
       }),
+    whenReady: feed.whenWatching,
     take: () => {
       if (pending.size === 0) return null;
       const text = `data: ${JSON.stringify([...pending.values()])}\n\n`;
@@ -133,6 +137,8 @@ const retryMilliseconds = 1000;
 interface Events {
   /** @returns a function that ends the following */
   follow(wake: () => void): () => void;
+  /** The stream is open for the browser afterwards: the first bytes are sent with its headers. */
+  whenReady?(): Promise<void>;
   /** The next message; `hasMore`: the message after it is ready, too. */
   take(): { readonly text: string; readonly hasMore: boolean } | null;
 }
@@ -154,6 +160,7 @@ async function* eventStream(signal: AbortSignal, events: Events): AsyncGenerator
       if (signal.aborted) wake();
     });
   try {
+    await events.whenReady?.();
     yield Buffer.from(`retry: ${retryMilliseconds}\n\n`);
     while (!signal.aborted) {
       const taken = events.take();

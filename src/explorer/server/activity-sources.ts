@@ -49,6 +49,9 @@ export class ActivitySources {
     };
     activity.onFollowed(follow);
     changes.onFollowed(follow);
+    changes.whenWatching = async () => {
+      await Promise.all([this.#calls?.firstAnswer, this.#dns?.firstAnswer]);
+    };
     // The owner of the store does not see the calls of buckets that are on an S3 service.
     activity.onAdded = (entry) => {
       if (changes.isFollowed && entry.kind === "request") this.#addRemoteChanges(entry);

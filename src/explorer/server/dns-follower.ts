@@ -35,12 +35,15 @@ export class DnsFollower {
   #access: DnsAccess | null = null;
   #timer: NodeJS.Timeout | undefined;
   #asking: Promise<void>;
+  /** Resolves when the companion worker has answered, or does not answer. */
+  readonly firstAnswer: Promise<void>;
   #isClosed = false;
 
   /** @param ended the end of the follower before, whose logs end with it */
   constructor(options: DnsFollowerOptions, ended: Promise<void>) {
     this.#options = options;
     this.#asking = ended.then(() => this.#ask());
+    this.firstAnswer = this.#asking;
   }
 
   /** Resolves when the companion worker has ended its logs. */

@@ -217,12 +217,14 @@ export class CallFollower {
   #last: Pick<FollowedCalls, "run" | "last"> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Resolves when the owner has answered, or there is none. */
+  readonly firstAnswer: Promise<void>;
 
   /** @param onCalls `isWhole`: no call before these was missed, as between two owners */
   constructor(folder: string, onCalls: (calls: readonly FollowedCall[], isWhole: boolean) => void) {
     this.#endpoint = new EndpointClient(folder);
     this.#onCalls = onCalls;
-    void this.#ask();
+    this.firstAnswer = this.#ask();
   }
 
   close(): void {

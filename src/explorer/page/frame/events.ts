@@ -2,8 +2,9 @@
  * Data that keeps up: what scripts, clients and other tabs change on the server is loaded again.
  *
  * One stream of changes a tab, and only while the tab is visible: a browser has six connections to a
- * server, and hidden tabs need none. A stream that is opened says nothing about what happened before,
- * so that every list is then loaded again. A server without the stream leaves the page as it is.
+ * server, and hidden tabs need none. The page loads its lists when the stream is open, so that no change
+ * is missed. A stream that is opened again says nothing about what happened before: every list is then
+ * loaded again. A server without the stream leaves the page as it is.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Change } from "../../api/activity.ts";
@@ -13,50 +14,80 @@ import { apiUrl, type ApiCallError } from "../api-client.ts";
 const reloadMilliseconds = 500;
 /** A server that is started again is found soon, and a server that is gone is not flooded. */
 const reconnectMilliseconds = 1000;
+/** A person does not wait longer for the page because the stream is late. */
+const patienceMilliseconds = 300;
+
+interface StreamEvents {
+  readonly onOpen: () => void;
+  readonly onMessage: (data: string) => void;
+  /** The stream is not there: it is tried again every second. */
+  readonly onLost: () => void;
+}
+
+/**
+ * Server-sent events, while the tab is visible.
+ *
+ * @returns a function that ends the stream
+ */
+export function openStream(url: () => string, events: StreamEvents): () => void {
+  let source: EventSource | null = null;
+  let reconnect: ReturnType<typeof setTimeout> | undefined;
+  const close = (): void => {
+    clearTimeout(reconnect);
+    source?.close();
+    source = null;
+  };
+  const connect = (): void => {
+    close();
+    if (document.visibilityState !== "visible") return;
+    source = new EventSource(url());
+    source.addEventListener("open", events.onOpen);
+    source.addEventListener("message", ({ data }: MessageEvent<string>) => events.onMessage(data));
+    // The browser does not connect again after every kind of failure, so the page always does.
+    source.addEventListener("error", () => {
+      close();
+      reconnect = setTimeout(connect, reconnectMilliseconds);
+      events.onLost();
+    });
+  };
+  document.addEventListener("visibilitychange", connect);
+  connect();
+  return () => {
+    document.removeEventListener("visibilitychange", connect);
+    close();
+  };
+}
 
 type Matches = (change: Change) => boolean;
 
 /** `null` instead of changes: anything may have changed. */
-type Listener = (changes: readonly Change[] | null) => void;
-
-const listeners = new Set<Listener>();
-let source: EventSource | null = null;
-let reconnect: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<(changes: readonly Change[] | null) => void>();
 
 function tell(changes: readonly Change[] | null): void {
   for (const listener of listeners) listener(changes);
 }
 
-/** Opens or closes the stream, as the tab and the listeners need it. */
-function connect(): void {
-  const isWanted = listeners.size > 0 && document.visibilityState === "visible";
-  if (isWanted === (source !== null)) return;
-  clearTimeout(reconnect);
-  source?.close();
-  source = null;
-  if (!isWanted) return;
-  source = new EventSource(apiUrl("/api/changes"));
-  source.addEventListener("open", () => tell(null));
-  source.addEventListener("message", ({ data }: MessageEvent<string>) =>
-    tell(JSON.parse(data) as readonly Change[]),
-  );
-  // The browser does not connect again after every kind of failure, so the page always does.
-  source.addEventListener("error", () => {
-    source?.close();
-    source = null;
-    reconnect = setTimeout(connect, reconnectMilliseconds);
+/**
+ * Opens the stream of changes for as long as the page is there. Resolves when the page may load its
+ * lists: the stream is open, or is not there soon.
+ */
+export function followChanges(): Promise<void> {
+  return new Promise((resolve) => {
+    let mayHaveMissed = false;
+    const settle = (): void => {
+      mayHaveMissed = true;
+      resolve();
+    };
+    openStream(() => apiUrl("/api/changes"), {
+      onOpen: () => {
+        if (mayHaveMissed) tell(null);
+        settle();
+      },
+      onMessage: (data) => tell(JSON.parse(data) as readonly Change[]),
+      onLost: settle,
+    });
+    setTimeout(settle, patienceMilliseconds);
   });
-}
-
-function listen(listener: Listener): () => void {
-  if (listeners.size === 0) document.addEventListener("visibilitychange", connect);
-  listeners.add(listener);
-  connect();
-  return () => {
-    listeners.delete(listener);
-    if (listeners.size === 0) document.removeEventListener("visibilitychange", connect);
-    connect();
-  };
 }
 
 /**
@@ -87,13 +118,14 @@ export function useChanges(matches: Matches, reload: () => void): void {
   current.current = { matches, reload };
   useEffect(() => {
     const reloads = atMostEvery(reloadMilliseconds, () => current.current.reload());
-    const stop = listen((changes) => {
+    const listen = (changes: readonly Change[] | null): void => {
       if (changes === null || changes.some((change) => current.current.matches(change))) {
         reloads.wish();
       }
-    });
+    };
+    listeners.add(listen);
     return () => {
-      stop();
+      listeners.delete(listen);
       reloads.stop();
     };
   }, []);

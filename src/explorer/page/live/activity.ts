@@ -6,6 +6,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ActivityBatch, ActivityEntry } from "../../api/activity.ts";
 import { apiUrl } from "../api-client.ts";
+import { openStream } from "../frame/events.ts";
 import { groupOf, groups, isError, isOfExplorer, type Group } from "./entry-words.ts";
 
 /** Enough to look back on, and little enough to filter with each letter that is typed. */
@@ -120,8 +121,6 @@ export class ActivityMeter {
 }
 
 const renderMilliseconds = 250;
-/** A server that is started again is found soon, and a server that is gone is not flooded. */
-const reconnectMilliseconds = 1000;
 
 export type ConnectionState = "connecting" | "open" | "lost";
 
@@ -138,44 +137,22 @@ export function useActivity(): ActivityStream {
   const [buffer, setBuffer] = useState(emptyBuffer);
   const [connection, setConnection] = useState<ConnectionState>("connecting");
   useEffect(() => {
-    let source: EventSource | null = null;
-    let reconnect: ReturnType<typeof setTimeout> | undefined;
     let render: ReturnType<typeof setTimeout> | undefined;
-    const connect = (): void => {
-      clearTimeout(reconnect);
-      // A browser has six connections to a server: hidden tabs need none.
-      if (document.visibilityState !== "visible" || source !== null) return;
-      const opened = new EventSource(apiUrl("/api/activity", { after: current.current.lastId }));
-      source = opened;
-      opened.addEventListener("open", () => setConnection("open"));
-      opened.addEventListener("message", (event: MessageEvent<string>) => {
-        const batch = JSON.parse(event.data) as ActivityBatch;
+    const close = openStream(() => apiUrl("/api/activity", { after: current.current.lastId }), {
+      onOpen: () => setConnection("open"),
+      onMessage: (data) => {
+        const batch = JSON.parse(data) as ActivityBatch;
         current.current = addBatch(current.current, batch);
         meter.add(batch.entries, Date.now());
         render ??= setTimeout(() => {
           render = undefined;
           setBuffer(current.current);
         }, renderMilliseconds);
-      });
-      opened.addEventListener("error", () => {
-        // The browser does not connect again after every kind of failure, so the page always does.
-        disconnect();
-        setConnection("lost");
-        reconnect = setTimeout(connect, reconnectMilliseconds);
-      });
-    };
-    const disconnect = (): void => {
-      source?.close();
-      source = null;
-    };
-    const onVisibility = (): void =>
-      document.visibilityState === "visible" ? connect() : disconnect();
-    document.addEventListener("visibilitychange", onVisibility);
-    connect();
+      },
+      onLost: () => setConnection("lost"),
+    });
     return () => {
-      document.removeEventListener("visibilitychange", onVisibility);
-      disconnect();
-      clearTimeout(reconnect);
+      close();
       clearTimeout(render);
     };
   }, [meter]);
