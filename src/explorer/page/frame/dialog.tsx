@@ -72,10 +72,10 @@ function canHaveFocus(element: HTMLElement): boolean {
   return element.isConnected && element.checkVisibility() && !element.matches(":disabled");
 }
 
-/** A dialog without a field asks a question: the focus is on its last button, which does what is asked. */
+/** A dialog without a field asks a question: the focus is on its first button, which changes nothing. */
 function firstField(dialog: HTMLElement): HTMLElement | undefined {
   const fields = dialog.querySelectorAll<HTMLElement>(
-    "[autofocus], input, select, textarea, .dialog-actions button:last-child",
+    "[autofocus], input, select, textarea, .dialog-actions button",
   );
   return [...fields].find((field) => canHaveFocus(field) && !field.matches("[type=hidden]"));
 }
