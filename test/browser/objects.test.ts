@@ -1,6 +1,10 @@
 /** Lists of objects: folders, search, pages, keys of the keyboard, and actions on many objects. */
+import { readFileSync } from "node:fs";
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { S3Access } from "../../src/explorer/api/project.ts";
+import { zipNames } from "../explorer/support/zip-names.ts";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { keysOf, put } from "./support/contents.ts";
 import { s3Of } from "./support/programs.ts";
@@ -103,7 +107,6 @@ describe("the list of objects", () => {
     await page.getByRole("button", { name: /Next/ }).click();
     await page.getByRole("row", { name: /1000/ }).waitFor();
     expect(page.url()).toContain("after=");
-    await page.getByText("Sorting and selecting cover this page.").waitFor();
     await page.goBack();
     await page.getByRole("row", { name: /0000/ }).waitFor();
     await page.goForward();
@@ -111,6 +114,39 @@ describe("the list of objects", () => {
     await page.getByRole("row", { name: /1000/ }).waitFor();
     await page.getByRole("button", { name: "First page" }).click();
     await page.getByRole("row", { name: /0000/ }).waitFor();
+  });
+
+  it("says that sorting and selecting cover a page, and searches all keys", async () => {
+    const page = await openBucket("backup?prefix=many%2F");
+    await page.getByText("The first 1,000 rows. Sorting and selecting cover this page.").waitFor();
+    await page.getByText("1,000 objects on this page", { exact: true }).waitFor();
+    expect(await page.getByTitle("Sorts the rows of this page").count()).toBe(3);
+    await page.getByRole("checkbox", { name: "Select all rows of this page" }).check();
+    await page.getByText("1,000 rows selected").waitFor();
+    await page.getByRole("searchbox", { name: "Search all keys by prefix" }).fill("119");
+    await page.getByText("10 objects", { exact: true }).waitFor();
+    expect(await page.getByText("Sorting and selecting cover this page.").count()).toBe(0);
+    await page.getByRole("checkbox", { name: "Select all rows", exact: true }).check();
+    await page.getByText("10 rows selected").waitFor();
+  });
+
+  it.each([
+    ["/buckets/photos?prefix=docs%2F", "/objects", "a.txt"],
+    ["/buckets/photos/uploads", "/api/buckets/photos/uploads", "No uploads in progress"],
+    ["/buckets", "/api/buckets", "backup"],
+  ])("of %s that cannot be loaded says why, and is loaded again", async (path, end, shown) => {
+    const page = await browser.open(project.explorerUrl, { expectedErrors: /500/ });
+    const isList = ({ pathname }: URL): boolean => pathname.endsWith(end);
+    await page.route(isList, (route) =>
+      route.fulfill({ status: 500, json: { message: "The disk is broken." } }),
+    );
+    await page.goto(project.origin + path);
+    const problem = page.getByRole("main").getByRole("alert");
+    await problem.getByText("The disk is broken.").waitFor();
+    await page.unroute(isList);
+    await problem.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("main").getByText(shown, { exact: true }).waitFor();
+    expect(await problem.count()).toBe(0);
   });
 
   it("sorts the rows of a page", async () => {
@@ -257,6 +293,24 @@ describe("actions on objects", () => {
     expect((await keysOf(project, "photos", "counted/")).length).toBe(3);
   });
 
+  it("downloads an object and a folder as one zip file", async () => {
+    for (const key of ["zip/a.txt", "zip/b.txt", "zip/sub/c.txt", "zip/sub/deep/d.txt"]) {
+      await put(project, "photos", key, key);
+    }
+    const page = await openBucket("photos?prefix=zip%2F");
+    await page.getByRole("checkbox", { name: "Select a.txt" }).check();
+    await page.getByRole("checkbox", { name: "Select sub/" }).check();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download as zip" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("zip.zip");
+    const file = readFileSync(await download.path());
+    expect(zipNames(file)).toEqual(["a.txt", "sub/c.txt", "sub/deep/d.txt"]);
+    expect(file.includes("zip/sub/deep/d.txt")).toBe(true);
+    expect(page.url()).toContain("prefix=zip%2F");
+  });
+
   it("renames, copies to another bucket and moves a folder", async () => {
     await put(project, "photos", "work/one.txt", "1");
     await put(project, "photos", "work/sub/two.txt", "2");
@@ -340,21 +394,29 @@ describe("a dialog", () => {
 });
 
 describe("a list that other programs change", () => {
-  it("shows what a script and an S3 client put, and what they delete", async () => {
+  it("shows what a script and the AWS SDK put, and what they delete", async () => {
     await put(project, "photos", "live/b.txt", "b");
     const page = await openBucket("photos?prefix=live%2F");
     await rowOf(page, "b.txt").waitFor();
     await fetch(`${project.dev.url}/live/a.txt`, { method: "PUT", body: "by a script" });
     await rowOf(page, "a.txt").waitFor();
-    const s3 = await s3Of(project);
-    await s3.send({ method: "PUT", target: "/photos/live/c.txt", body: "by an S3 client" });
+    const { s3: access } = await project.call<{ s3: S3Access }>("/api/project");
+    const aws = new S3Client({
+      endpoint: access.url,
+      region: "auto",
+      credentials: access,
+      forcePathStyle: true,
+    });
+    const name = { Bucket: "photos", Key: "live/c.txt" };
+    await aws.send(new PutObjectCommand({ ...name, Body: "by the AWS SDK" }));
     await rowOf(page, "c.txt").waitFor();
     await page.getByText("3 objects", { exact: true }).waitFor();
     await page.getByRole("link", { name: "b.txt" }).click();
     const text = page.getByRole("region", { name: "Text of the object" });
     await expect.poll(() => text.textContent()).toBe("b");
-    await s3.send({ method: "DELETE", target: "/photos/live/a.txt" });
+    await aws.send(new DeleteObjectCommand({ ...name, Key: "live/a.txt" }));
     await rowOf(page, "a.txt").waitFor({ state: "detached" });
+    aws.destroy();
     await fetch(`${project.dev.url}/live/b.txt`, { method: "PUT", body: "replaced" });
     await expect.poll(() => text.textContent()).toBe("replaced");
   });

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
+import type { ObjectPage } from "../../src/explorer/api/buckets.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { keysOf as keysOfBucket, put } from "./support/contents.ts";
@@ -99,11 +100,8 @@ describe("files", () => {
     await choose(page, ...names.map((name) => writeFile(name, "new")));
     await page.getByText("3 waiting for you").waitFor();
     expect(await rowOf(page, "exist/kept.txt").textContent()).toContain("already");
-    // An answered row moves below the rows that wait: the next click is for rows that have moved.
     await page.getByRole("button", { name: "Replace: exist/replaced.txt" }).click();
-    await rowOf(page, "exist/replaced.txt").getByText("Uploaded").waitFor();
     await page.getByRole("button", { name: "Keep both: exist/kept.txt" }).click();
-    await rowOf(page, "exist/kept (2).txt").getByText("Uploaded").waitFor();
     await page.getByRole("button", { name: "Skip: exist/skipped.txt" }).click();
     await page.getByText(/2 files, .* 1 skipped/).waitFor();
     const keys = [
@@ -114,6 +112,48 @@ describe("files", () => {
     ];
     expect(await keysOf("exist/")).toEqual(keys);
     expect(await Promise.all(keys.map(textOf))).toEqual(["new", "old", "new", "old"]);
+  });
+
+  it.each([1280, 390])("keep their rows where they are, %i pixels wide", async (width) => {
+    const names = ["1.txt", "2.txt", "3.txt", "4.txt"];
+    const prefix = `places-${width}/`;
+    for (const name of names) await put(project, "photos", prefix + name, "old");
+    const page = await openFolder(prefix, {
+      expectedErrors: /412/,
+      viewport: { width, height: 800 },
+    });
+    const gate = await UploadGate.of(page);
+    await choose(page, ...names.map((name) => writeFile(name, "new")), writeFile("5.txt", "5"));
+    await page.getByText("4 waiting for you").waitFor();
+    const rows = page.getByRole("list", { name: "Files" }).getByRole("listitem");
+    const places = async () =>
+      Promise.all(
+        (await rows.all()).map((row) => row.evaluate((item: HTMLElement) => item.offsetTop)),
+      );
+    const before = await places();
+    await page.getByRole("button", { name: `Replace: ${prefix}2.txt` }).click();
+    await rows.nth(1).getByText("Uploaded").waitFor();
+    await page.getByRole("button", { name: `Skip: ${prefix}1.txt` }).click();
+    await rows.nth(0).getByText("Skipped").waitFor();
+    gate.decide = () => "hold";
+    await page.getByRole("button", { name: `Keep both: ${prefix}3.txt` }).click();
+    await page.getByRole("button", { name: `Cancel: ${prefix}3 (2).txt` }).click();
+    await rows.nth(2).getByText("Cancelled").waitFor();
+    expect(await places()).toEqual(before);
+    await page.getByRole("button", { name: "Cancel all" }).click();
+    await page.getByText("2 files, 4 bytes · 1 skipped · 2 cancelled").waitFor();
+  });
+
+  it("have the type of their extension if the browser knows none", async () => {
+    const page = await openFolder("types/");
+    await choose(page, ...["a.ts", "b.toml", "c.unknown"].map((name) => writeFile(name, "1")));
+    await page.getByText("3 files, 3 bytes").waitFor();
+    const { objects } = await project.call<ObjectPage>("/api/buckets/photos/objects?prefix=types/");
+    expect(objects.map(({ contentType }) => contentType)).toEqual([
+      "text/plain",
+      "application/toml",
+      null,
+    ]);
   });
 });
 
@@ -166,7 +206,7 @@ describe("a large file", () => {
     await choose(page, path);
     await expect.poll(() => gate.held).toBe(1);
     await page.getByRole("button", { name: "Cancel: cancelled/large.bin" }).click();
-    await rowOf(page, "cancelled/large.bin").waitFor({ state: "detached" });
+    await rowOf(page, "cancelled/large.bin").getByText("Cancelled", { exact: true }).waitFor();
     expect(await keysOf("cancelled/")).toEqual([]);
   });
 

@@ -224,23 +224,25 @@ describe("the form of a record", () => {
     await open("/zones/example.org");
     const row = rowOf("www.example.org").first();
     const openers = [page.getByRole("button", { name: "New record" }), row.getByRole("link")];
+    const zoneMenu = page.getByRole("button", { name: "Actions of example.org" });
+    const focusedLabel = "document.activeElement.labels?.[0]?.textContent";
     for (const opener of openers) {
       await opener.focus();
       const before = await focusedText();
       await page.keyboard.press("Enter");
-      await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("record-type");
+      await expect.poll(() => page.evaluate(focusedLabel)).toBe("Type");
       await page.keyboard.press("Escape");
       await dialog().waitFor({ state: "detached" });
       expect(await focusedText()).toBe(before);
     }
     for (const [opener, item, first] of [
-      [row.getByRole("button"), "Edit", "record-type"],
-      [page.getByRole("button", { name: "Actions of example.org" }), "Import", "import-file"],
-      [page.getByRole("button", { name: "Actions of example.org" }), "Delete", "zone-confirmation"],
+      [row.getByRole("button"), "Edit", "Type"],
+      [zoneMenu, "Import", "Zone file"],
+      [zoneMenu, "Delete", "Type the name of the zone"],
     ] as const) {
       await opener.click();
       await page.getByRole("menuitem", { name: item }).click();
-      await expect.poll(() => page.evaluate("document.activeElement.id")).toBe(first);
+      await expect.poll(() => page.evaluate(focusedLabel)).toBe(first);
       await page.keyboard.press("Escape");
       await dialog().waitFor({ state: "detached" });
       expect(await focusedText()).toBe(await opener.getAttribute("aria-label"));

@@ -125,8 +125,8 @@ function address(
 }
 
 /** The first page of a bucket, or of a folder in it. */
-export function bucketPlace(bucket: string, prefix = ""): Place {
-  return { view: "objects", bucket, prefix, after: "", sort: "key", key: null };
+export function bucketPlace(bucket: string, prefix = "", key: string | null = null): Place {
+  return { view: "objects", bucket, prefix, after: "", sort: "key", key };
 }
 
 /** The title of the tab. */

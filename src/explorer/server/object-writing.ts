@@ -1,4 +1,5 @@
 /** `PUT` of content: the body goes to the bucket as it arrives, and is never whole in memory. */
+import { lookup } from "mrmime";
 import { StoreError } from "../../store/core/errors.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
 import type { Content } from "../../store/core/operations.ts";
@@ -21,8 +22,8 @@ export async function writeObject(call: ExplorerCall): Promise<ExplorerResponse>
   const bucket = await requireBucket(call);
   const key = requireKey(call);
   const overwrite = mayOverwrite(call);
-  const type = call.headers["content-type"];
-  const http: HttpMetadata = type === undefined ? {} : { contentType: type };
+  const contentType = contentTypeOf(key, call.headers["content-type"]);
+  const http: HttpMetadata = contentType === undefined ? {} : { contentType };
   validateMetadata(http, {});
   if (!overwrite) await requireAbsent(bucket, key);
   const content = await receiveContent(call, bucket, key);
@@ -37,6 +38,18 @@ export async function writeObject(call: ExplorerCall): Promise<ExplorerResponse>
   });
   if (stored === null) throw objectExists(key);
   return json(objectDetails(decodeObject(key, stored)));
+}
+
+/** What browsers take the source of a program for, by its extension: a video, or a translation of Qt. */
+const notTypeScript: ReadonlySet<string | undefined> = new Set([
+  "video/mp2t",
+  "text/vnd.trolltech.linguist",
+]);
+
+/** What the browser knows of the file, or the type of the extension. */
+function contentTypeOf(key: string, known: string | undefined): string | undefined {
+  const type = known ?? lookup(key);
+  return notTypeScript.has(type) ? "text/plain" : type;
 }
 
 /** Before the content is sent for nothing. The bucket decides when the content is stored. */

@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { BucketStatistics, BucketSummary } from "../../api/buckets.ts";
-import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
-import { Dialog } from "../frame/dialog.tsx";
+import { bucketPath, callApi } from "../api-client.ts";
 import { useChanges, useFetched } from "../frame/events.ts";
+import { FormDialog, TextField } from "../frame/form.tsx";
 import { countedNoun, formatCount } from "../frame/format.ts";
 import { Icon } from "../frame/icon.tsx";
 import { Link } from "../frame/navigation.tsx";
@@ -12,6 +12,7 @@ import { useNotices } from "../frame/notices.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
+import { Table, type Column } from "../frame/table.tsx";
 import { bucketPlace } from "../location.ts";
 
 const configuration = `{
@@ -20,13 +21,60 @@ const configuration = `{
   ]
 }`;
 
-const columns = [
-  ["", "Name"],
-  ["narrow-hidden", "Bindings"],
-  ["number", "Objects"],
-  ["number narrow-hidden", "Size"],
-  ["narrow-hidden", "Created"],
-] as const;
+interface BucketRow extends BucketSummary {
+  /** `null` if they could not be counted. */
+  readonly known: BucketStatistics | null | undefined;
+}
+
+const columns: readonly Column<BucketRow>[] = [
+  {
+    label: "Name",
+    class: "bucket-name",
+    isRowHeader: true,
+    show: ({ name, remote }) => (
+      <>
+        <Link to={bucketPlace(name)}>
+          <Icon name="bucket" />
+          <bdi>{name}</bdi>
+        </Link>
+        {remote !== null && (
+          <span class="badge" title={remote.endpoint}>
+            on {remote.name}
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    label: "Bindings",
+    class: "bucket-bindings narrow-hidden",
+    show: ({ bindings }) =>
+      bindings.length === 0 ? (
+        <span class="soft">no binding</span>
+      ) : (
+        bindings.map((binding) => (
+          <code key={binding} class="badge">
+            {binding}
+          </code>
+        ))
+      ),
+  },
+  {
+    label: "Objects",
+    class: "number",
+    show: ({ known }) => (known ? formatCount(known.objects) : uncounted(known)),
+  },
+  {
+    label: "Size",
+    class: "number narrow-hidden",
+    show: ({ known }) => (known ? formatBytes(known.bytes) : uncounted(known)),
+  },
+  { label: "Created", class: "narrow-hidden", show: ({ created }) => <Time at={created} /> },
+];
+
+function uncounted(known: null | undefined) {
+  return <span class="soft">{known === null ? "not known" : "counting…"}</span>;
+}
 
 export function BucketsView() {
   const { data, problem, isLoading, reload } = useFetched<readonly BucketSummary[]>(
@@ -37,26 +85,25 @@ export function BucketsView() {
   const { statistics, recount } = useBucketStatistics(data);
   const notices = useNotices();
   const [isCreating, setCreating] = useState(false);
+  const [newName, setNewName] = useState("");
   const [deleted, setDeleted] = useState<string>();
-  const table = useRef<HTMLTableElement>(null);
-  const focusBucket = (step: 1 | -1): void => {
-    const links = [...(table.current?.querySelectorAll<HTMLElement>("th a") ?? [])];
-    const index = links.findIndex((link) => link === document.activeElement);
-    links[index === -1 ? 0 : Math.min(links.length - 1, Math.max(0, index + step))]?.focus();
-  };
-  useShortcuts({
-    ArrowDown: { label: "Next bucket", act: () => focusBucket(1) },
-    ArrowUp: { label: "Previous bucket", act: () => focusBucket(-1) },
-    n: { label: "New bucket", act: () => setCreating(true) },
-  });
-  const deleteBucket = (name: string): void => {
-    setDeleted(undefined);
-    callApi(bucketPath(name), { method: "DELETE" })
-      .then(
-        () => notices.show(`Deleted the bucket ${name}.`),
-        (error: ApiCallError) => notices.show(error.message, { tone: "problem" }),
-      )
-      .finally(reload);
+  useShortcuts({ n: { label: "New bucket", act: () => setCreating(true) } });
+  const deleteColumn: Column<BucketRow> = {
+    label: "Actions",
+    class: "number",
+    isLabelHidden: true,
+    show: ({ name, isDeletable, known }) =>
+      isDeletable &&
+      known?.objects === 0 && (
+        <button
+          type="button"
+          class="button quiet"
+          aria-label={`Delete the bucket ${name}`}
+          onClick={() => setDeleted(name)}
+        >
+          Delete
+        </button>
+      ),
   };
   return (
     <>
@@ -88,57 +135,53 @@ export function BucketsView() {
       )}
       {data !== undefined && data.length > 0 && (
         <div class="panel">
-          <table class="table" ref={table}>
-            <thead>
-              <tr>
-                {columns.map(([className, name]) => (
-                  <th key={name} scope="col" class={className}>
-                    {name}
-                  </th>
-                ))}
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map((bucket) => (
-                <BucketRow
-                  key={bucket.name}
-                  bucket={bucket}
-                  known={statistics.get(bucket.name)}
-                  onDelete={() => setDeleted(bucket.name)}
-                />
-              ))}
-            </tbody>
-          </table>
+          <Table
+            noun="bucket"
+            columns={[...columns, deleteColumn]}
+            rows={data.map((bucket) => ({ ...bucket, known: statistics.get(bucket.name) }))}
+            idOf={({ name }) => name}
+          />
         </div>
       )}
       {isCreating && (
-        <NewBucketDialog
+        <FormDialog
+          title="New bucket"
+          action="Create"
           onClose={() => setCreating(false)}
-          onCreated={({ name }) => {
+          onSubmit={async () => {
+            await callApi("/api/buckets", { method: "POST", json: { name: newName } });
             setCreating(false);
-            notices.show(`Created the bucket ${name}.`);
+            setNewName("");
+            notices.show(`Created the bucket ${newName}.`);
             reload();
           }}
-        />
+        >
+          <TextField
+            label="Name"
+            hint="3 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both ends."
+            value={newName}
+            onValue={setNewName}
+          />
+        </FormDialog>
       )}
       {deleted !== undefined && (
-        <Dialog title="Delete the bucket?" onClose={() => setDeleted(undefined)}>
+        <FormDialog
+          title="Delete the bucket?"
+          action="Delete"
+          isDanger
+          onClose={() => setDeleted(undefined)}
+          onSubmit={async () => {
+            await callApi(bucketPath(deleted), { method: "DELETE" });
+            setDeleted(undefined);
+            notices.show(`Deleted the bucket ${deleted}.`);
+            reload();
+          }}
+        >
           <p>
             The bucket <bdi class="code">{deleted}</bdi> is empty. Its settings are deleted with the
             bucket.
           </p>
-          <div class="dialog-actions">
-            <button type="button" class="button" onClick={() => setDeleted(undefined)}>
-              Cancel
-            </button>
-            <button type="button" class="button danger" onClick={() => deleteBucket(deleted)}>
-              Delete
-            </button>
-          </div>
-        </Dialog>
+        </FormDialog>
       )}
     </>
   );
@@ -189,123 +232,4 @@ function useBucketStatistics(buckets: readonly BucketSummary[] | undefined) {
     },
   );
   return { statistics, recount };
-}
-
-interface BucketRowProps {
-  readonly bucket: BucketSummary;
-  readonly known: BucketStatistics | null | undefined;
-  readonly onDelete: () => void;
-}
-
-function BucketRow({ bucket, known, onDelete }: BucketRowProps) {
-  const { name, bindings, created, isDeletable, remote } = bucket;
-  const uncounted = <span class="soft">{known === null ? "not known" : "counting…"}</span>;
-  return (
-    <tr>
-      <th scope="row" class="bucket-name">
-        <Link to={bucketPlace(name)}>
-          <Icon name="bucket" />
-          <bdi>{name}</bdi>
-        </Link>
-        {remote !== null && (
-          <span class="badge" title={remote.endpoint}>
-            on {remote.name}
-          </span>
-        )}
-      </th>
-      <td class="bucket-bindings narrow-hidden">
-        {bindings.length === 0 && <span class="soft">no binding</span>}
-        {bindings.map((binding) => (
-          <code key={binding} class="badge">
-            {binding}
-          </code>
-        ))}
-      </td>
-      <td class="number">{known ? formatCount(known.objects) : uncounted}</td>
-      <td class="number narrow-hidden">{known ? formatBytes(known.bytes) : uncounted}</td>
-      <td class="narrow-hidden">
-        <Time at={created} />
-      </td>
-      <td class="number">
-        {isDeletable && known?.objects === 0 && (
-          <button
-            type="button"
-            class="button quiet"
-            aria-label={`Delete the bucket ${name}`}
-            onClick={onDelete}
-          >
-            Delete
-          </button>
-        )}
-      </td>
-    </tr>
-  );
-}
-
-interface NewBucketDialogProps {
-  readonly onClose: () => void;
-  readonly onCreated: (bucket: BucketSummary) => void;
-}
-
-function NewBucketDialog({ onClose, onCreated }: NewBucketDialogProps) {
-  const [name, setName] = useState("");
-  const [problem, setProblem] = useState<string>();
-  const [isSending, setSending] = useState(false);
-  const create = (): void => {
-    if (name === "") {
-      setProblem("Enter a name.");
-      return;
-    }
-    setSending(true);
-    callApi<BucketSummary>("/api/buckets", { method: "POST", json: { name } }).then(
-      onCreated,
-      (error: ApiCallError) => {
-        setProblem(error.message);
-        setSending(false);
-      },
-    );
-  };
-  return (
-    <Dialog title="New bucket" onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create();
-        }}
-      >
-        <div class="field">
-          <label for="bucket-name">Name</label>
-          <input
-            id="bucket-name"
-            class="input code"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            value={name}
-            aria-describedby="bucket-name-hint"
-            aria-invalid={problem !== undefined}
-            onInput={(event) => {
-              setProblem(undefined);
-              setName(event.currentTarget.value);
-            }}
-          />
-          <p id="bucket-name-hint" class="field-hint">
-            3 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both ends.
-          </p>
-          <p class="field-problem" role="alert">
-            {problem}
-          </p>
-        </div>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={isSending}>
-            Create
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
 }

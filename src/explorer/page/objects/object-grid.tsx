@@ -12,18 +12,12 @@ import { Menu, type MenuItem } from "../frame/menu.tsx";
 import { placeHref } from "../frame/navigation.tsx";
 import { Time } from "../frame/parts.tsx";
 import { useRowWindow } from "../frame/row-window.ts";
+import { SortButton, sortState } from "../frame/table.tsx";
 import { secondsLeft } from "../frame/task-words.ts";
 import type { ObjectSort } from "../location.ts";
 import type { ObjectList } from "./use-object-list.ts";
 import { lastSegment } from "./object-paths.ts";
-import {
-  nextSort,
-  parseSort,
-  rowIcon,
-  rowType,
-  type ObjectRow,
-  type SortColumn,
-} from "./object-rows.ts";
+import { nextSort, rowIcon, rowType, type ObjectRow, type SortColumn } from "./object-rows.ts";
 
 interface RowActions {
   readonly onOpen: (row: ObjectRow) => void;
@@ -92,15 +86,19 @@ export function ObjectGrid(props: ObjectGridProps) {
                 {name}
               </span>
             ) : (
-              <SortHeader
+              <span
                 key={name}
-                column={column}
-                label={name}
+                role="columnheader"
                 class={className}
-                sort={sort}
-                isWhole={isWhole}
-                onSort={onSort}
-              />
+                aria-sort={sortState(sort, column)}
+              >
+                <SortButton
+                  label={name}
+                  state={sortState(sort, column)}
+                  title={isWhole ? undefined : "Sorts the rows of this page"}
+                  onClick={() => onSort(nextSort(sort, column))}
+                />
+              </span>
             ),
           )}
           <span role="columnheader" class="object-menu">
@@ -131,34 +129,6 @@ export function ObjectGrid(props: ObjectGridProps) {
 
 function rowElementId(index: number): string {
   return `object-row-${index}`;
-}
-
-interface SortHeaderProps {
-  readonly column: SortColumn;
-  readonly label: string;
-  readonly class: string;
-  readonly sort: ObjectSort;
-  readonly isWhole: boolean;
-  readonly onSort: (sort: ObjectSort) => void;
-}
-
-function SortHeader({ column, label, class: className, sort, isWhole, onSort }: SortHeaderProps) {
-  const current = parseSort(sort);
-  const isSorted = current.column === column;
-  const direction = current.isDescending ? "descending" : "ascending";
-  return (
-    <span role="columnheader" class={className} aria-sort={isSorted ? direction : "none"}>
-      <button
-        type="button"
-        class="sort-button"
-        {...(!isWhole && { title: "Sorts the rows of this page" })}
-        onClick={() => onSort(nextSort(sort, column))}
-      >
-        {label}
-        {isSorted && <Icon name={current.isDescending ? "sortDescending" : "sortAscending"} />}
-      </button>
-    </span>
-  );
 }
 
 interface SelectAllProps {

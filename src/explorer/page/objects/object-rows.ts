@@ -49,7 +49,7 @@ export function folderId(path: string): string {
   return `folder ${path}`;
 }
 
-export function parseSort(sort: ObjectSort): {
+function parseSort(sort: ObjectSort): {
   readonly column: SortColumn;
   readonly isDescending: boolean;
 } {

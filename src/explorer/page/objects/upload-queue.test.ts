@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { statusText, summarize, UploadQueue, type Sending, type Upload } from "./upload-queue.ts";
+import { numberedKey, statusText, UploadQueue, type Sending } from "./upload-queue.ts";
 
 const until = vi.waitUntil;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
@@ -18,7 +18,7 @@ function setUp({ existing = [] as string[] } = {}) {
     objects.set(sending.key, await sending.file.text());
     return "done";
   });
-  const all = (): Upload[] => [...queue.uploads];
+  const all = () => queue.summary().rows;
   return {
     queue,
     objects,
@@ -41,12 +41,12 @@ describe("UploadQueue", () => {
     add("a", "b", "c", "d");
     expect(states()).toEqual(["sending", "sending", "sending", "queued"]);
     sent[0]?.onProgress(3);
-    expect(summarize(queue.uploads)).toMatchObject({ files: 4, left: 4, bytes: 20, sentBytes: 3 });
+    expect(queue.summary()).toMatchObject({ files: 4, left: 4, bytes: 20, sentBytes: 3 });
     settings.isHeld = false;
     await until(() => states().every((state) => state === "done"));
     expect(sent.map(({ key }) => key)).toEqual(["a", "b", "c", "d"]);
     expect(objects.get("d")).toBe("new d");
-    expect(summarize(queue.uploads)).toMatchObject({ left: 0, bytes: 20, sentBytes: 20 });
+    expect(queue.summary()).toMatchObject({ left: 0, bytes: 20, sentBytes: 20 });
   });
 
   it("asks about keys that exist, and goes on with the other files meanwhile", async () => {
@@ -79,21 +79,22 @@ describe("UploadQueue", () => {
     expect(states()).toEqual(["exists"]);
   });
 
-  it("removes a cancelled file, breaks its request off, and sends the next", async () => {
+  it("breaks the request of a cancelled file off, and sends the next", async () => {
     const { queue, objects, sent, settings, add, states, idOf } = setUp();
     settings.isHeld = true;
     add("a", "b", "c", "d", "e");
     queue.cancel(idOf("a"));
     queue.cancel(idOf("e"));
     expect(sent[0]?.signal.aborted).toBe(true);
-    await until(() => states().join() === "sending,sending,sending");
+    await until(() => states().join() === "cancelled,sending,sending,sending,cancelled");
     settings.isHeld = false;
-    await until(() => states().join() === "done,done,done");
+    await until(() => states().join() === "cancelled,done,done,done,cancelled");
     expect([...objects.keys()].toSorted()).toEqual(["b", "c", "d"]);
     settings.isHeld = true;
-    add("f");
-    queue.cancelAll();
-    expect(states()).toEqual([]);
+    add("f", "g");
+    queue.cancel();
+    expect(states()).toEqual(["cancelled", "cancelled"]);
+    expect(queue.summary()).toMatchObject({ left: 0, bytes: 0 });
     settings.isHeld = false;
   });
 
@@ -104,35 +105,41 @@ describe("UploadQueue", () => {
       return "done";
     });
     queue.add([{ bucket: "photos", key: "a", file: new File(["1"], "a") }]);
-    const upload = (): Upload => [...queue.uploads][0] as Upload;
-    await until(() => upload().state === "failed");
-    expect(statusText(upload())).toBe("Failed: The disk is full.");
+    const texts = (): string[] => queue.summary().rows.map(statusText);
+    await until(() => queue.summary().counts.failed === 1);
+    expect(texts()).toEqual(["Failed: The disk is full."]);
     isFull = false;
-    queue.retry(upload().id);
-    await until(() => upload().state === "done");
-    expect(statusText(upload())).toBe("Uploaded, 1 byte");
+    queue.retry();
+    await until(() => queue.summary().counts.done === 1);
+    expect(texts()).toEqual(["Uploaded, 1 byte"]);
+  });
+
+  it("gives the places of files that are sent to other files, and keeps answered files", async () => {
+    const keys = Array.from({ length: 120 }, (_, index) => `${100 + index}`);
+    const { queue, settings, add, idOf } = setUp({ existing: ["102", "219"] });
+    settings.isHeld = true;
+    add(...keys);
+    const shown = (): string[] => queue.summary().rows.map(({ key }) => key);
+    expect(shown()).toEqual(keys.slice(0, 50));
+    settings.isHeld = false;
+    await until(() => queue.summary().counts.done === 118);
+    expect(shown()).toHaveLength(50);
+    expect(shown()[2]).toBe("102");
+    expect(shown()).toContain("219");
+    const before = shown();
+    queue.answer(idOf("102"), "replace", false);
+    await until(() => queue.summary().counts.done === 119);
+    add("220");
+    expect(shown()[2]).toBe("102");
+    expect(shown().filter((key) => !before.includes(key))).toEqual(["220"]);
   });
 });
 
-const uploadOf = (id: number, state: Upload["state"]): Upload => ({
-  id,
-  bucket: "photos",
-  key: String(id),
-  size: 1,
-  state,
-  sentBytes: 0,
-  message: null,
-});
-
-describe("summarize()", () => {
-  it("shows the files that need a person first, and counts the rest", () => {
-    const many = Array.from({ length: 10_000 }, (_, id) => uploadOf(id, "queued"));
-    const { rows, files, left } = summarize([
-      ...many,
-      uploadOf(-1, "failed"),
-      uploadOf(-2, "sending"),
-    ]);
-    expect(rows.map(({ id }) => id).slice(0, 3)).toEqual([-1, -2, 0]);
-    expect({ shown: rows.length, files, left }).toEqual({ shown: 30, files: 10_002, left: 10_002 });
+describe("numberedKey()", () => {
+  it("puts the number before the extension, or at the end of the name", () => {
+    expect(numberedKey("a/photo.jpg", 2)).toBe("a/photo (2).jpg");
+    expect(numberedKey("archive.tar.gz", 3)).toBe("archive.tar (3).gz");
+    expect(numberedKey("a.b/README", 2)).toBe("a.b/README (2)");
+    expect(numberedKey("folder/.gitignore", 2)).toBe("folder/.gitignore (2)");
   });
 });

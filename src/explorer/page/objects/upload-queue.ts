@@ -6,13 +6,14 @@
  */
 import { formatBytes } from "../../../base/format.ts";
 import { shownKey } from "../frame/format.ts";
-import { numberedKey } from "./upload-files.ts";
 
 /** Browsers open six connections to a server, and the page itself needs some. */
 const filesAtOnce = 3;
+/** A list of 10,000 files stays smooth: the rest is counted. */
+const rowsMax = 50;
 
 /** - `exists`: the key has an object, and the person decides */
-type UploadState = "queued" | "sending" | "exists" | "failed" | "done" | "skipped";
+type UploadState = "queued" | "sending" | "exists" | "failed" | "done" | "skipped" | "cancelled";
 
 /** What to do with a key that has an object. */
 export type UploadChoice = "replace" | "keep both" | "skip";
@@ -23,16 +24,27 @@ export interface NewUpload {
   readonly file: File;
 }
 
-export interface Upload {
+interface QueuedUpload {
   readonly id: number;
   readonly bucket: string;
-  readonly key: string;
+  /** With the number of a second name, if it needs one. */
+  key: string;
+  readonly firstKey: string;
+  number: number;
   readonly size: number;
-  readonly state: UploadState;
-  readonly sentBytes: number;
+  /** Released when the file is sent: a queue of 10,000 files holds no finished file. */
+  file: File | null;
+  state: UploadState;
+  sentBytes: number;
   /** Why the upload failed. */
-  readonly message: string | null;
+  message: string;
+  choice: UploadChoice | null;
+  /** Whether the person has pressed a button of the row, which then stays where it is. */
+  isAnswered: boolean;
+  readonly cancelled: AbortController;
 }
+
+export type Upload = Readonly<QueuedUpload>;
 
 export interface Sending extends NewUpload {
   readonly overwrite: boolean;
@@ -43,24 +55,14 @@ export interface Sending extends NewUpload {
 /** @throws Error with a sentence for the person */
 export type SendFile = (sending: Sending) => Promise<"done" | "exists">;
 
-interface QueuedUpload extends Upload {
-  key: string;
-  state: UploadState;
-  sentBytes: number;
-  message: string | null;
-  /** The key without the number of a second name. */
-  readonly firstKey: string;
-  /** Released when the file is sent: a queue of 10,000 files holds no finished file. */
-  file: File | null;
-  choice: UploadChoice | null;
-  /** The number of the second name. */
-  number: number;
-  readonly cancelled: AbortController;
-}
-
 export class UploadQueue {
   readonly #send: SendFile;
-  readonly #uploads = new Map<number, QueuedUpload>();
+  #uploads: QueuedUpload[] = [];
+  /**
+   * What is shown. A row keeps its place, so that a click hits what the person sees. If there are too
+   * many files, a file that has ended by itself gives its place to a file that waits.
+   */
+  #rows: QueuedUpload[] = [];
   readonly #listeners = new Set<() => void>();
   #sending = 0;
   #nextId = 1;
@@ -71,11 +73,6 @@ export class UploadQueue {
     this.#send = send;
   }
 
-  /** In the order of their arrival. */
-  get uploads(): Iterable<Upload> {
-    return this.#uploads.values();
-  }
-
   /** @returns a function that ends the subscription */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -84,78 +81,114 @@ export class UploadQueue {
 
   add(files: readonly NewUpload[]): void {
     // The list is about what the person does now.
-    if (this.#isIdle()) this.#uploads.clear();
+    if (this.#isIdle()) this.clear();
     for (const { bucket, key, file } of files) {
-      const id = this.#nextId++;
-      this.#uploads.set(id, {
-        id,
+      this.#uploads.push({
+        id: this.#nextId++,
         bucket,
         key,
         firstKey: key,
-        file,
+        number: 1,
         size: file.size,
+        file,
         state: "queued",
         sentBytes: 0,
-        message: null,
+        message: "",
         choice: null,
-        number: 1,
+        isAnswered: false,
         cancelled: new AbortController(),
       });
     }
     this.#schedule();
   }
 
-  cancel(id: number): void {
-    this.#uploads.get(id)?.cancelled.abort();
-    this.#uploads.delete(id);
-    this.#changed();
-  }
-
-  cancelAll(): void {
-    for (const { id, state } of this.#uploads.values()) if (!isEnded(state)) this.cancel(id);
+  /** Without an id, all files that are left. */
+  cancel(id?: number): void {
+    for (const upload of this.#meant(id)) {
+      if (isEnded(upload)) continue;
+      upload.cancelled.abort();
+      Object.assign(upload, { state: "cancelled", file: null, isAnswered: true });
+    }
+    this.#schedule();
   }
 
   /** Sends a file that failed once more; without an id, all such files. */
   retry(id?: number): void {
-    for (const upload of this.#uploads.values()) {
-      const isMeant = id === undefined || upload.id === id;
-      if (isMeant && upload.state === "failed") upload.state = "queued";
-    }
+    for (const upload of this.#meant(id)) if (upload.state === "failed") upload.state = "queued";
     this.#schedule();
   }
 
   /** Decides about a key that exists: for one file, or for all until the queue is empty. */
   answer(id: number, choice: UploadChoice, isForAll: boolean): void {
     if (isForAll) this.#choiceForAll = choice;
-    for (const upload of this.#uploads.values()) {
-      if (upload.state === "exists" && (isForAll || upload.id === id)) decide(upload, choice);
+    for (const upload of this.#meant(isForAll ? undefined : id)) {
+      if (upload.id === id) upload.isAnswered = true;
+      if (upload.state === "exists") decide(upload, choice);
     }
     this.#schedule();
   }
 
-  /** Forgets all files, which are sent. */
+  /** Forgets all files, which have ended. */
   clear(): void {
-    this.#uploads.clear();
+    this.#uploads = [];
+    this.#rows = [];
     this.#changed();
   }
 
+  summary() {
+    const counts: Record<UploadState, number> = {
+      queued: 0,
+      sending: 0,
+      exists: 0,
+      failed: 0,
+      done: 0,
+      skipped: 0,
+      cancelled: 0,
+    };
+    let [bytes, sentBytes] = [0, 0];
+    for (const upload of this.#uploads) {
+      counts[upload.state]++;
+      if (upload.state === "skipped" || upload.state === "cancelled") continue;
+      bytes += upload.size;
+      sentBytes += upload.sentBytes;
+    }
+    const rows: readonly Upload[] = [...this.#rows];
+    const left = counts.queued + counts.sending + counts.exists + counts.failed;
+    return { rows, counts, files: this.#uploads.length, left, bytes, sentBytes };
+  }
+
+  #meant(id: number | undefined): readonly QueuedUpload[] {
+    return id === undefined ? this.#uploads : this.#uploads.filter((upload) => upload.id === id);
+  }
+
+  #isIdle(): boolean {
+    return this.#uploads.every(isEnded);
+  }
+
   #schedule(): void {
-    for (const upload of this.#uploads.values()) {
+    for (const upload of this.#uploads) {
       if (this.#sending >= filesAtOnce) break;
       if (upload.state === "queued") void this.#run(upload);
     }
     if (this.#isIdle()) this.#choiceForAll = null;
+    this.#fillRows();
     this.#changed();
   }
 
-  #isIdle(): boolean {
-    for (const { state } of this.#uploads.values()) if (!isEnded(state)) return false;
-    return true;
+  #fillRows(): void {
+    const shown = new Set(this.#rows);
+    const answered = this.#rows.filter((row) => isEnded(row) && row.isAnswered).length;
+    for (const upload of this.#uploads) {
+      if (shown.has(upload) || isEnded(upload)) continue;
+      const free = this.#rows.findIndex((row) => isEnded(row) && !row.isAnswered);
+      if (this.#rows.length < rowsMax + answered) this.#rows.push(upload);
+      else if (free === -1) return;
+      else this.#rows[free] = upload;
+    }
   }
 
   async #run(upload: QueuedUpload): Promise<void> {
     upload.state = "sending";
-    upload.message = null;
     this.#sending++;
     try {
       const outcome = await this.#sendOne(upload);
@@ -163,22 +196,21 @@ export class UploadQueue {
       if (outcome === "done") upload.file = null;
       else if (this.#choiceForAll !== null) decide(upload, this.#choiceForAll);
     } catch (error) {
-      // A cancelled upload is not in the list any more.
-      upload.state = "failed";
-      upload.message = (error as Error).message;
       upload.sentBytes = 0;
+      upload.message = (error as Error).message;
+      upload.state = upload.cancelled.signal.aborted ? "cancelled" : "failed";
     }
     this.#sending--;
     this.#schedule();
   }
 
   async #sendOne(upload: QueuedUpload): Promise<"done" | "exists"> {
+    const { bucket, choice, cancelled, file } = upload;
     for (;;) {
-      const { bucket, key, choice, cancelled } = upload;
       const outcome = await this.#send({
         bucket,
-        key,
-        file: upload.file as File,
+        key: upload.key,
+        file: file as File,
         overwrite: choice === "replace",
         signal: cancelled.signal,
         onProgress: (sentBytes) => {
@@ -197,6 +229,8 @@ export class UploadQueue {
   }
 }
 
+export type UploadSummary = ReturnType<UploadQueue["summary"]>;
+
 function decide(upload: QueuedUpload, choice: UploadChoice): void {
   upload.choice = choice;
   if (choice === "keep both") takeNextKey(upload);
@@ -208,63 +242,29 @@ function takeNextKey(upload: QueuedUpload): void {
   upload.key = numberedKey(upload.firstKey, upload.number);
 }
 
-function isEnded(state: UploadState): boolean {
-  return state === "done" || state === "skipped";
+function isEnded({ state }: Upload): boolean {
+  return state === "done" || state === "skipped" || state === "cancelled";
 }
 
-/** Lower ranks are shown first: the files that need a person, and the files that are being sent. */
-const ranks: Readonly<Record<UploadState, number>> = {
-  exists: 0,
-  failed: 0,
-  sending: 1,
-  queued: 2,
-  done: 3,
-  skipped: 4,
-};
-
-/** A list of 10,000 files stays smooth: the rest is counted. */
-const rowsMax = 30;
-
-export interface UploadSummary {
-  readonly rows: readonly Upload[];
-  readonly counts: Readonly<Record<UploadState, number>>;
-  readonly files: number;
-  /** Files that are not sent: they wait, fail, or are being sent. */
-  readonly left: number;
-  readonly bytes: number;
-  readonly sentBytes: number;
-}
-
-export function summarize(uploads: Iterable<Upload>): UploadSummary {
-  const counts = { queued: 0, sending: 0, exists: 0, failed: 0, done: 0, skipped: 0 };
-  const byRank: Upload[][] = [[], [], [], [], []];
-  let [files, bytes, sentBytes] = [0, 0, 0];
-  for (const upload of uploads) {
-    files++;
-    counts[upload.state]++;
-    byRank[ranks[upload.state]]?.push(upload);
-    if (upload.state === "skipped") continue;
-    bytes += upload.size;
-    sentBytes += upload.sentBytes;
-  }
-  const rows = byRank.flatMap((some) => some.slice(0, rowsMax)).slice(0, rowsMax);
-  const left = files - counts.done - counts.skipped;
-  return { rows, counts, files, left, bytes, sentBytes };
+/**
+ * A second name: `photo (2).jpg` for `photo.jpg`. A name that begins with its only dot has no
+ * extension.
+ */
+export function numberedKey(key: string, number: number): string {
+  const dot = key.lastIndexOf(".");
+  const end = dot > key.lastIndexOf("/") + 1 ? dot : key.length;
+  return `${key.slice(0, end)} (${number})${key.slice(end)}`;
 }
 
 export function statusText({ state, message, key, size, sentBytes }: Upload): string {
-  switch (state) {
-    case "queued":
-      return `Waiting, ${formatBytes(size)}`;
-    case "sending":
-      return `${formatBytes(sentBytes)} of ${formatBytes(size)}`;
-    case "exists":
-      return `The bucket has an object with the key “${shownKey(key)}” already.`;
-    case "failed":
-      return `Failed: ${message}`;
-    case "done":
-      return `Uploaded, ${formatBytes(size)}`;
-    case "skipped":
-      return "Skipped: the object stays as it is.";
-  }
+  const texts: Readonly<Record<UploadState, string>> = {
+    queued: `Waiting, ${formatBytes(size)}`,
+    sending: `${formatBytes(sentBytes)} of ${formatBytes(size)}`,
+    exists: `The bucket has an object with the key “${shownKey(key)}” already.`,
+    failed: `Failed: ${message}`,
+    done: `Uploaded, ${formatBytes(size)}`,
+    skipped: "Skipped: the object stays as it is.",
+    cancelled: "Cancelled",
+  };
+  return texts[state];
 }

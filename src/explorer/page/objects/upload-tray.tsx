@@ -1,29 +1,21 @@
 /** The uploads of this tab, at the bottom of every view. The tray collapses to one line. */
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { ObjectPage } from "../../api/buckets.ts";
-import {
-  ApiCallError,
-  apiUrl,
-  bucketPath,
-  callApi,
-  readFailure,
-  unreachable,
-} from "../api-client.ts";
-import type { Place } from "../location.ts";
-import { countedNoun, shownKey } from "../frame/format.ts";
+import { apiUrl, bucketPath, callApi, readFailure, unreachable } from "../api-client.ts";
+import { atMostEvery } from "../frame/events.ts";
+import { countedNoun, formatCount, shownKey } from "../frame/format.ts";
+import { CheckField } from "../frame/form.tsx";
 import { Icon } from "../frame/icon.tsx";
 import { Link } from "../frame/navigation.tsx";
 import { Progress } from "../frame/parts.tsx";
+import { bucketPlace } from "../location.ts";
 import { parentFolder } from "./object-paths.ts";
-import { contentTypeOf } from "./upload-files.ts";
 import {
   statusText,
-  summarize,
   UploadQueue,
   type Sending,
   type Upload,
-  type UploadChoice,
   type UploadSummary,
 } from "./upload-queue.ts";
 
@@ -32,14 +24,12 @@ export const uploads = new UploadQueue(sendFile);
 
 // The browser asks the person before it closes the tab.
 addEventListener("beforeunload", (event) => {
-  const { queued, sending, exists } = summarize(uploads.uploads).counts;
+  const { queued, sending, exists } = uploads.summary().counts;
   if (queued + sending + exists > 0) event.preventDefault();
 });
 
 /** The queue changes with each packet; a view changes less often. */
 const renderMilliseconds = 100;
-/** Several changes at once are read out as one. */
-const announceMilliseconds = 500;
 /** A larger file is not sent before the page knows that its key is free. */
 const unaskedBytesMax = 1024 * 1024;
 
@@ -47,13 +37,11 @@ const unaskedBytesMax = 1024 * 1024;
 async function sendFile(sending: Sending): Promise<"done" | "exists"> {
   const { bucket, key, file, overwrite, signal, onProgress } = sending;
   if (!overwrite && file.size > unaskedBytesMax && (await hasObject(sending))) return "exists";
-  const contentType = contentTypeOf(file);
   const request = new XMLHttpRequest();
   request.open(
     "PUT",
     apiUrl(bucketPath(bucket, "/content"), { key, overwrite: String(overwrite) }),
   );
-  if (contentType !== undefined) request.setRequestHeader("content-type", contentType);
   request.upload.addEventListener("progress", ({ loaded }) => onProgress(loaded));
   signal.throwIfAborted();
   signal.addEventListener("abort", () => request.abort(), { once: true });
@@ -64,8 +52,18 @@ async function sendFile(sending: Sending): Promise<"done" | "exists"> {
   const { status, responseText } = request;
   if (status >= 200 && status < 300) return "done";
   if (status === 412 && !overwrite) return "exists";
-  if (status === 0) throw await explainSilence(file);
-  throw readFailure(status, responseText);
+  if (status !== 0) throw readFailure(status, responseText);
+  // A file that the browser cannot read any more fails like a connection that breaks.
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch(() => {
+      throw new Error(
+        "The browser cannot read the file: it was changed, moved or deleted after it was chosen. " +
+          "Cancel this upload and choose the file again.",
+      );
+    });
+  throw unreachable(undefined);
 }
 
 /** By a list, because browsers report a response of 404 as an error of the page. */
@@ -76,60 +74,24 @@ async function hasObject({ bucket, key, signal }: Sending): Promise<boolean> {
   return objects[0]?.key === key;
 }
 
-/** A file that the browser cannot read any more fails like a connection that breaks. */
-async function explainSilence(file: File): Promise<ApiCallError> {
-  try {
-    await file.slice(0, 1).arrayBuffer();
-    return unreachable(undefined);
-  } catch {
-    return new ApiCallError(
-      0,
-      "The browser cannot read the file: it was changed, moved or deleted after it was chosen. " +
-        "Cancel this upload and choose the file again.",
-    );
-  }
-}
-
-function useUploadSummary(): UploadSummary {
-  const [summary, setSummary] = useState(() => summarize(uploads.uploads));
+export function UploadTray() {
+  const [summary, setSummary] = useState(() => uploads.summary());
   useEffect(() => {
-    let timer: number | undefined;
-    const update = (): void => {
-      timer = undefined;
-      setSummary(summarize(uploads.uploads));
-    };
-    const stop = uploads.subscribe(() => {
-      timer ??= setTimeout(update, renderMilliseconds);
-    });
+    const updates = atMostEvery(renderMilliseconds, () => setSummary(uploads.summary()));
+    const unsubscribe = uploads.subscribe(() => updates.wish());
     return () => {
-      stop();
-      clearTimeout(timer);
+      unsubscribe();
+      updates.stop();
     };
   }, []);
-  return summary;
-}
-
-export function UploadTray() {
-  const summary = useUploadSummary();
   return (
     <>
-      <Announcement text={announcement(summary)} />
+      {/* Changes with what happens, not with each percent. */}
+      <p class="visually-hidden" role="status">
+        {announcement(summary)}
+      </p>
       {summary.files > 0 && <Tray summary={summary} />}
     </>
-  );
-}
-
-/** For screen readers: changes with what happens, not with each percent. */
-function Announcement({ text }: { readonly text: string }) {
-  const [spoken, setSpoken] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setSpoken(text), announceMilliseconds);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return (
-    <p class="visually-hidden" role="status">
-      {spoken}
-    </p>
   );
 }
 
@@ -151,16 +113,34 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
   const [isOpen, setOpen] = useState(true);
   const tray = useRef<HTMLElement>(null);
   const toggle = useRef<HTMLButtonElement>(null);
+  const isPressed = useRef(false);
   const rowsId = useId();
-  useEffect(() => reserveSpace(tray.current as HTMLElement), []);
+  // Notices are shown above the tray, whose height changes.
+  useEffect(() => {
+    const { style } = document.documentElement;
+    const observer = new ResizeObserver(() => {
+      style.setProperty("--upload-tray-height", `${tray.current?.offsetHeight ?? 0}px`);
+    });
+    observer.observe(tray.current as HTMLElement);
+    return () => {
+      observer.disconnect();
+      style.removeProperty("--upload-tray-height");
+    };
+  }, []);
   // The pressed button may be gone: the keyboard would begin at the top of the page again.
-  const keepFocus = (): void => {
-    setTimeout(() => {
-      if (document.activeElement === document.body) toggle.current?.focus();
-    }, 3 * renderMilliseconds);
-  };
+  useLayoutEffect(() => {
+    if (isPressed.current && document.activeElement === document.body) toggle.current?.focus();
+    isPressed.current = false;
+  }, [summary]);
   return (
-    <section ref={tray} class="upload-tray" aria-label="Uploads of this tab" onClick={keepFocus}>
+    <section
+      ref={tray}
+      class="upload-tray"
+      aria-label="Uploads of this tab"
+      onClick={() => {
+        isPressed.current = true;
+      }}
+    >
       <header class="upload-header">
         <button
           ref={toggle}
@@ -187,7 +167,7 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
             </button>
           )}
           {left > 0 ? (
-            <button type="button" class="button" onClick={() => uploads.cancelAll()}>
+            <button type="button" class="button" onClick={() => uploads.cancel()}>
               Cancel all
             </button>
           ) : (
@@ -215,20 +195,40 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
 }
 
 function totalsText({ counts, files, left, bytes, sentBytes }: UploadSummary): string {
-  const skipped = counts.skipped > 0 ? ` · ${counts.skipped} skipped` : "";
-  if (left === 0) return `${countedNoun(counts.done, "file")}, ${formatBytes(bytes)}${skipped}`;
-  const done = `${counts.done.toLocaleString("en")} of ${countedNoun(files, "file")}`;
-  return `${done} · ${formatBytes(sentBytes)} of ${formatBytes(bytes)}${skipped}`;
+  const texts =
+    left === 0
+      ? [`${countedNoun(counts.done, "file")}, ${formatBytes(bytes)}`]
+      : [
+          `${formatCount(counts.done)} of ${countedNoun(files, "file")}`,
+          `${formatBytes(sentBytes)} of ${formatBytes(bytes)}`,
+        ];
+  for (const state of ["skipped", "cancelled"] as const) {
+    if (counts[state] > 0) texts.push(`${formatCount(counts[state])} ${state}`);
+  }
+  return texts.join(" · ");
 }
 
 function UploadRow({ upload }: { readonly upload: Upload }) {
   const { id, state, key, bucket, size, sentBytes } = upload;
+  const row = useRef<HTMLLIElement>(null);
+  const [isForAll, setForAll] = useState(false);
+  // A row never gets lower, so that the other rows keep their places when its buttons go.
+  useLayoutEffect(() => {
+    const { style, offsetHeight } = row.current as HTMLLIElement;
+    style.minHeight = `${offsetHeight}px`;
+  }, [state]);
+  // The name of a button has the key, for screen readers.
+  const button = (name: string, act: () => void) => (
+    <button type="button" class="button" aria-label={`${name}: ${key}`} onClick={act}>
+      {name}
+    </button>
+  );
   return (
-    <li class="upload-row">
+    <li ref={row} class="upload-row">
       <div class="upload-text">
         <p class="upload-name">
           {state === "done" ? (
-            <Link to={objectPlace(bucket, key)}>
+            <Link to={bucketPlace(bucket, parentFolder(key), key)}>
               <bdi>{shownKey(key)}</bdi>
             </Link>
           ) : (
@@ -250,77 +250,18 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
         )}
       </div>
       <div class="toolbar">
-        {state === "exists" && <ExistsQuestion upload={upload} />}
-        {state === "failed" && (
-          <RowButton name="Retry" upload={upload} onClick={() => uploads.retry(id)} />
+        {state === "exists" && (
+          <>
+            <CheckField label="For all" isChecked={isForAll} onChange={setForAll} />
+            {button("Replace", () => uploads.answer(id, "replace", isForAll))}
+            {button("Keep both", () => uploads.answer(id, "keep both", isForAll))}
+            {button("Skip", () => uploads.answer(id, "skip", isForAll))}
+          </>
         )}
-        {["queued", "sending", "failed"].includes(state) && (
-          <RowButton name="Cancel" upload={upload} onClick={() => uploads.cancel(id)} />
-        )}
+        {state === "failed" && button("Retry", () => uploads.retry(id))}
+        {["queued", "sending", "failed"].includes(state) &&
+          button("Cancel", () => uploads.cancel(id))}
       </div>
     </li>
   );
-}
-
-interface RowButtonProps {
-  readonly name: string;
-  readonly upload: Upload;
-  readonly onClick: () => void;
-}
-
-/** The name of the button has the key, for screen readers. */
-function RowButton({ name, upload, onClick }: RowButtonProps) {
-  return (
-    <button type="button" class="button" aria-label={`${name}: ${upload.key}`} onClick={onClick}>
-      {name}
-    </button>
-  );
-}
-
-const choices: readonly (readonly [UploadChoice, string])[] = [
-  ["replace", "Replace"],
-  ["keep both", "Keep both"],
-  ["skip", "Skip"],
-];
-
-function ExistsQuestion({ upload }: { readonly upload: Upload }) {
-  const [isForAll, setForAll] = useState(false);
-  return (
-    <>
-      <label class="check-field">
-        <input
-          type="checkbox"
-          checked={isForAll}
-          onChange={(event) => setForAll(event.currentTarget.checked)}
-        />
-        For all
-      </label>
-      {choices.map(([choice, name]) => (
-        <RowButton
-          key={choice}
-          name={name}
-          upload={upload}
-          onClick={() => uploads.answer(upload.id, choice, isForAll)}
-        />
-      ))}
-    </>
-  );
-}
-
-/** The details of the object, in its folder. */
-function objectPlace(bucket: string, key: string): Place {
-  return { view: "objects", bucket, prefix: parentFolder(key), after: "", sort: "key", key };
-}
-
-/** Notices are shown above the tray, whose height changes. */
-function reserveSpace(tray: HTMLElement): () => void {
-  const { style } = document.documentElement;
-  const observer = new ResizeObserver(() => {
-    style.setProperty("--upload-tray-height", `${tray.offsetHeight}px`);
-  });
-  observer.observe(tray);
-  return () => {
-    observer.disconnect();
-    style.removeProperty("--upload-tray-height");
-  };
 }

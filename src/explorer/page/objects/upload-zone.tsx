@@ -5,13 +5,7 @@ import { useShortcuts } from "../frame/shortcuts.tsx";
 import { countedNoun, shownKey } from "../frame/format.ts";
 import { Icon } from "../frame/icon.tsx";
 import { useNotices } from "../frame/notices.tsx";
-import {
-  chosenFiles,
-  droppedEntries,
-  droppedKey,
-  readEntries,
-  type ChosenFile,
-} from "./upload-files.ts";
+import { droppedEntries, readEntries, type ChosenFile } from "./upload-files.ts";
 import { uploads } from "./upload-tray.tsx";
 
 /** Preact's types do not have the attribute. */
@@ -32,8 +26,15 @@ export function UploadZone({ bucket, prefix, children }: UploadZoneProps) {
   const zone = useRef<HTMLDivElement>(null);
   const [isOver, setOver] = useState(false);
   const [isReading, setReading] = useState(false);
-  useEffect(preventOpening, []);
-
+  // The browser would open a file that is dropped beside the zone, and leave the page.
+  useEffect(() => {
+    addEventListener("dragover", refuseDrop);
+    addEventListener("drop", refuseDrop);
+    return () => {
+      removeEventListener("dragover", refuseDrop);
+      removeEventListener("drop", refuseDrop);
+    };
+  }, []);
   const take = async (items: Iterable<DataTransferItem>): Promise<void> => {
     const entries = droppedEntries(items);
     setReading(true);
@@ -52,7 +53,6 @@ export function UploadZone({ bucket, prefix, children }: UploadZoneProps) {
       notices.show("There is no file in what was dropped. A bucket has no empty folders.");
     }
   };
-
   return (
     <div
       ref={zone}
@@ -60,20 +60,15 @@ export function UploadZone({ bucket, prefix, children }: UploadZoneProps) {
       onDragEnter={(event) => {
         if (hasFiles(event)) setOver(true);
       }}
-      onDragOver={(event) => {
-        if (!hasFiles(event) || event.dataTransfer === null) return;
-        event.preventDefault();
-        event.dataTransfer.dropEffect = "copy";
-      }}
+      onDragOver={(event) => acceptDrop(event, "copy")}
       onDragLeave={(event) => {
         // The pointer enters a child before it leaves the parent.
         if (!zone.current?.contains(event.relatedTarget as Node | null)) setOver(false);
       }}
       onDrop={(event) => {
         setOver(false);
-        if (!hasFiles(event) || event.dataTransfer === null) return;
-        event.preventDefault();
-        void take(event.dataTransfer.items);
+        acceptDrop(event, "copy");
+        if (hasFiles(event)) void take(event.dataTransfer?.items ?? []);
       }}
     >
       {children}
@@ -94,13 +89,17 @@ export function UploadButtons({ bucket, prefix }: UploadPlace) {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   useShortcuts({ u: { label: "Upload files", act: () => files.current?.click() } });
-  const take = (input: HTMLInputElement): void => {
-    const chosen = chosenFiles(input.files ?? []);
+  const take = ({ currentTarget: input }: { readonly currentTarget: HTMLInputElement }): void => {
+    const chosen = Array.from(input.files ?? [], (file) => ({
+      path: file.webkitRelativePath || file.name,
+      file,
+    }));
     addFiles({ bucket, prefix }, chosen);
     if (chosen.length === 0) notices.show("There is no file in the chosen folder.");
     // The same file can be chosen again.
     input.value = "";
   };
+  const chooser = { type: "file" as const, hidden: true, onChange: take };
   return (
     <div class="toolbar" role="group" aria-label="Upload">
       <button type="button" class="button primary" onClick={() => files.current?.click()}>
@@ -110,46 +109,29 @@ export function UploadButtons({ bucket, prefix }: UploadPlace) {
       <button type="button" class="button" onClick={() => folder.current?.click()}>
         Upload a folder
       </button>
-      <input
-        ref={files}
-        type="file"
-        multiple
-        hidden
-        aria-label="Files to upload"
-        onChange={(event) => take(event.currentTarget)}
-      />
-      <input
-        ref={folder}
-        type="file"
-        {...wholeFolder}
-        hidden
-        aria-label="Folder to upload"
-        onChange={(event) => take(event.currentTarget)}
-      />
+      <input ref={files} {...chooser} multiple aria-label="Files to upload" />
+      <input ref={folder} {...chooser} {...wholeFolder} aria-label="Folder to upload" />
     </div>
   );
 }
 
+/** The path of a file is kept as it is: a key may have `..` and spaces. */
 function addFiles({ bucket, prefix }: UploadPlace, files: readonly ChosenFile[]): void {
-  uploads.add(files.map(({ path, file }) => ({ bucket, key: droppedKey(prefix, path), file })));
+  uploads.add(
+    files.map(({ path, file }) => ({ bucket, key: prefix + path.replace(/^\//, ""), file })),
+  );
 }
 
-function hasFiles(event: DragEvent): boolean {
-  return event.dataTransfer?.types.includes("Files") ?? false;
+function hasFiles({ dataTransfer }: DragEvent): boolean {
+  return dataTransfer?.types.includes("Files") ?? false;
 }
 
-/** The browser would open a file that is dropped beside the zone, and leave the page. */
-function preventOpening(): () => void {
-  addEventListener("dragover", refuseDrop);
-  addEventListener("drop", refuseDrop);
-  return () => {
-    removeEventListener("dragover", refuseDrop);
-    removeEventListener("drop", refuseDrop);
-  };
+function acceptDrop(event: DragEvent, effect: "copy" | "none"): void {
+  if (event.dataTransfer === null || !hasFiles(event)) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = effect;
 }
 
 function refuseDrop(event: DragEvent): void {
-  if (event.defaultPrevented || !hasFiles(event) || event.dataTransfer === null) return;
-  event.preventDefault();
-  event.dataTransfer.dropEffect = "none";
+  if (!event.defaultPrevented) acceptDrop(event, "none");
 }

@@ -1,14 +1,15 @@
 /** The uploads in parts of a bucket that are in progress, which scripts and S3 clients have begun. */
 import { useState } from "preact/hooks";
 import type { ListedUpload, UploadPage } from "../../api/buckets.ts";
-import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
+import { bucketPath, callApi } from "../api-client.ts";
 import { bucketPlace } from "../location.ts";
-import { Dialog } from "../frame/dialog.tsx";
+import { FormDialog } from "../frame/form.tsx";
 import { countedNoun, shownKey } from "../frame/format.ts";
 import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
+import { Table, type Column } from "../frame/table.tsx";
 
 /** The time left is shown in another colour during the last day. */
 const soonMilliseconds = 24 * 60 * 60 * 1000;
@@ -22,15 +23,42 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
     (change) => change.topic === "uploads" && change.bucket === bucket,
   );
   const [aborting, setAborting] = useState<ListedUpload | null>(null);
-  const abort = ({ key, uploadId }: ListedUpload): void => {
-    setAborting(null);
-    callApi(`${path}/${encodeURIComponent(uploadId)}`, { method: "DELETE", query: { key } })
-      .then(
-        () => notices.show(`The upload of ${shownKey(key)} is aborted.`),
-        (error: ApiCallError) => notices.show(error.message, { tone: "problem" }),
-      )
-      .finally(reload);
-  };
+  const columns: readonly Column<ListedUpload>[] = [
+    {
+      label: "Key",
+      show: ({ key, uploadId }) => (
+        <bdi class="code" title={`The id of the upload is ${uploadId}`}>
+          {shownKey(key)}
+        </bdi>
+      ),
+    },
+    { label: "Started", class: "narrow-hidden", show: ({ created }) => <Time at={created} /> },
+    {
+      label: "Time left",
+      show: ({ expires }) => {
+        // By the store's time, which may be ahead of the machine's.
+        const left = expires - (data?.now ?? 0);
+        return (
+          <span class={left < soonMilliseconds ? "uploads-soon" : ""}>{lifetimeText(left)}</span>
+        );
+      },
+    },
+    {
+      label: "Actions",
+      class: "number",
+      isLabelHidden: true,
+      show: (upload) => (
+        <button
+          type="button"
+          class="button danger"
+          aria-label={`Abort the upload of ${upload.key}`}
+          onClick={() => setAborting(upload)}
+        >
+          Abort
+        </button>
+      ),
+    },
+  ];
   const count = data && countedNoun(data.uploads.length, "upload");
   return (
     <>
@@ -56,68 +84,37 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
       )}
       {data !== undefined && data.uploads.length > 0 && (
         <div class="panel">
-          <table class="table" aria-label={`Uploads to ${bucket}`}>
-            <thead>
-              <tr>
-                <th scope="col">Key</th>
-                <th scope="col" class="narrow-hidden">
-                  Started
-                </th>
-                <th scope="col">Time left</th>
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.uploads.map((upload) => {
-                const { key, uploadId, created, expires } = upload;
-                // By the store's time, which may be ahead of the machine's.
-                const left = expires - data.now;
-                return (
-                  <tr key={uploadId}>
-                    <td title={`The id of the upload is ${uploadId}`}>
-                      <bdi class="code">{shownKey(key)}</bdi>
-                    </td>
-                    <td class="narrow-hidden">
-                      <Time at={created} />
-                    </td>
-                    <td class={left < soonMilliseconds ? "uploads-soon" : ""}>
-                      {lifetimeText(left)}
-                    </td>
-                    <td class="number">
-                      <button
-                        type="button"
-                        class="button danger"
-                        aria-label={`Abort the upload of ${key}`}
-                        onClick={() => setAborting(upload)}
-                      >
-                        Abort
-                      </button>
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
+          <Table
+            noun="upload"
+            label={`Uploads to ${bucket}`}
+            columns={columns}
+            rows={data.uploads}
+            idOf={({ uploadId }) => uploadId}
+          />
         </div>
       )}
       {aborting !== null && (
-        <Dialog title="Abort the upload" onClose={() => setAborting(null)}>
+        <FormDialog
+          title="Abort the upload"
+          action="Abort the upload"
+          closeLabel="Keep the upload"
+          isDanger
+          onClose={() => setAborting(null)}
+          onSubmit={async () => {
+            const { key, uploadId } = aborting;
+            const query = { key };
+            await callApi(`${path}/${encodeURIComponent(uploadId)}`, { method: "DELETE", query });
+            setAborting(null);
+            notices.show(`The upload of ${shownKey(key)} is aborted.`);
+            reload();
+          }}
+        >
           <p>
             The store deletes the parts of <bdi class="code">{shownKey(aborting.key)}</bdi> that
             have been uploaded. A program that is still uploading gets an error. This cannot be
             undone.
           </p>
-          <div class="dialog-actions">
-            <button type="button" class="button" onClick={() => setAborting(null)}>
-              Keep the upload
-            </button>
-            <button type="button" class="button danger" onClick={() => abort(aborting)}>
-              Abort the upload
-            </button>
-          </div>
-        </Dialog>
+        </FormDialog>
       )}
     </>
   );

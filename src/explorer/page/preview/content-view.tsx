@@ -1,19 +1,22 @@
-/** The content of an object: as the browser shows media, as highlighted text, or as its first bytes. */
+/**
+ * The content of an object: as the browser shows media, as highlighted text, or as its first bytes.
+ * Content with an encoding such as gzip is decoded by the browser, as far as the browser knows the
+ * encoding; a range has the stored bytes.
+ */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { ObjectDetails } from "../../api/buckets.ts";
+import { apiUrl, bucketPath, readFailure, unreachable } from "../api-client.ts";
 import { Empty, Loading, Problem } from "../frame/parts.tsx";
 import { useFetched } from "../frame/events.ts";
-import { contentKind, type Language, type MediaKind } from "./content-kind.ts";
 import {
-  changedStatus,
-  contentSource,
-  readContent,
-  readStored,
-  type ContentPart,
-  type ContentSource,
-} from "./content-source.ts";
-import { decodeText, hexLines, indentJson } from "./content-text.ts";
+  contentKind,
+  type Language,
+  type MediaKind,
+  decodeText,
+  hexLines,
+  indentJson,
+} from "./content-kind.ts";
 import type { TokenRun } from "./highlighter.ts";
 
 /** How much of a text is loaded at a time. */
@@ -25,11 +28,9 @@ const hexBytes = 4096;
 interface ContentViewProps {
   readonly bucket: string;
   readonly details: ObjectDetails;
-  /** Loads the details again, after the content has changed. */
-  readonly onReload: () => void;
 }
 
-export function ContentView({ bucket, details, onReload }: ContentViewProps) {
+export function ContentView({ bucket, details }: ContentViewProps) {
   if (details.hasCustomerKey) {
     return (
       <Empty title="The content cannot be shown">
@@ -41,12 +42,12 @@ export function ContentView({ bucket, details, onReload }: ContentViewProps) {
     );
   }
   if (details.size === 0) return <Empty title="The object has no content" />;
-  return <LoadedContent bucket={bucket} details={details} onReload={onReload} />;
+  return <LoadedContent bucket={bucket} details={details} />;
 }
 
 type Tab = "Preview" | "Text" | "Hex";
 
-function LoadedContent({ bucket, details, onReload }: ContentViewProps) {
+function LoadedContent({ bucket, details }: ContentViewProps) {
   const source = useMemo(() => contentSource(bucket, details), [bucket, details]);
   const [length, setLength] = useState(textPartBytes);
   const { data, problem, isLoading, reload } = useFetched(
@@ -57,13 +58,9 @@ function LoadedContent({ bucket, details, onReload }: ContentViewProps) {
     if (length > textPartBytes) reload();
   }, [length]);
   const [chosenTab, setTab] = useState<Tab>();
-  if (problem !== undefined) {
-    return (
-      <Problem problem={problem} onRetry={problem.status === changedStatus ? onReload : reload} />
-    );
-  }
+  if (problem !== undefined) return <Problem problem={problem} onRetry={reload} />;
   if (data === undefined) return <Loading what="the content" />;
-  const { kind, language, neededType } = contentKind({ ...details, head: data.bytes });
+  const { kind, language, neededType } = contentKind(details, data.bytes);
   const tabs = tabsOf(kind, language);
   const tab = chosenTab ?? tabs[0];
   return (
@@ -257,4 +254,98 @@ function MediaView({ kind, objectKey, source: { url }, source }: MediaViewProps)
     case "pdf":
       return <iframe class="preview-pdf" title={`PDF document ${objectKey}`} src={url} />;
   }
+}
+
+interface ContentSource {
+  readonly url: string;
+  /** The bytes that are stored. */
+  readonly size: number;
+  readonly etag: string;
+  /** The content encoding; `null` without one. */
+  readonly encoding: string | null;
+}
+
+type ContentPart = ReturnType<typeof contentPart>;
+
+function contentSource(bucket: string, details: ObjectDetails): ContentSource {
+  const { key, size, etag, httpMetadata } = details;
+  const encoding = httpMetadata.contentEncoding?.trim().toLowerCase() ?? "";
+  const url = apiUrl(bucketPath(bucket, "/content"), { key });
+  const isPlain = encoding === "" || encoding === "identity";
+  return { url, size, etag, encoding: isPlain ? null : encoding };
+}
+
+/**
+ * The first bytes, decoded if that is possible.
+ *
+ * @throws ApiCallError
+ */
+async function readContent(
+  source: ContentSource,
+  length: number,
+  signal: AbortSignal,
+): Promise<ContentPart> {
+  if (source.encoding === null) return readStored(source, length, signal);
+  try {
+    const response = await open(source, {}, signal);
+    const { bytes, isWhole } = await readUpTo(response, length);
+    return contentPart(bytes, isWhole, response.headers.has("content-encoding"));
+  } catch {
+    // The content may have another encoding than its metadata say.
+    signal.throwIfAborted();
+    return readStored(source, length, signal);
+  }
+}
+
+/**
+ * The first bytes as they are stored.
+ *
+ * @throws ApiCallError
+ */
+async function readStored(
+  source: ContentSource,
+  length: number,
+  signal: AbortSignal,
+): Promise<ContentPart> {
+  const response = await open(source, { range: `bytes=0-${length - 1}` }, signal);
+  const { bytes } = await readUpTo(response, length).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw unreachable(error);
+  });
+  return contentPart(bytes, bytes.length >= source.size, false);
+}
+
+/**
+ * @param isWhole whether the content ends with these bytes
+ * @param isDecoded whether an encoding was undone: the bytes are not the bytes that are stored
+ */
+function contentPart(bytes: Uint8Array, isWhole: boolean, isDecoded: boolean) {
+  // Parts of the same content are equal if they are as long: `useFetched()` compares by JSON.
+  return { bytes, isWhole, isDecoded, toJSON: () => [bytes.length, isWhole, isDecoded] };
+}
+
+async function open(
+  { url }: ContentSource,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Response> {
+  const response = await fetch(url, { headers, signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw unreachable(error);
+  });
+  if (!response.ok) throw readFailure(response.status, await response.text().catch(() => ""));
+  return response;
+}
+
+async function readUpTo(response: Response, length: number) {
+  const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let isWhole = false;
+  for (let count = 0; count <= length && !isWhole; count += chunks.at(-1)?.length ?? 0) {
+    const { done, value } = await reader.read();
+    isWhole = done;
+    if (!done) chunks.push(value);
+  }
+  await reader.cancel();
+  return { bytes: (await new Blob(chunks).bytes()).subarray(0, length), isWhole };
 }

@@ -4,14 +4,13 @@
  */
 import { useId, useRef, useState } from "preact/hooks";
 import type { ObjectDetails, StorageClass } from "../../api/buckets.ts";
-import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
-import { Dialog } from "../frame/dialog.tsx";
+import { bucketPath, callApi } from "../api-client.ts";
+import { FormDialog, SelectField, TextField } from "../frame/form.tsx";
 import { Icon } from "../frame/icon.tsx";
 import {
   changeOf,
   draftOf,
   httpFields,
-  textFields,
   type CustomPair,
   type MetadataDraft,
 } from "./metadata-draft.ts";
@@ -20,95 +19,55 @@ interface MetadataDialogProps {
   readonly bucket: string;
   readonly details: ObjectDetails;
   readonly onClose: () => void;
-  readonly onSaved: (details: ObjectDetails) => void;
+  readonly onSaved: () => void;
 }
 
 export function MetadataDialog({ bucket, details, onClose, onSaved }: MetadataDialogProps) {
   // The object that the form began with: newer details do not change what the person sees and saves.
   const base = useRef(details).current;
   const [draft, setDraft] = useState(() => draftOf(base));
-  const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
   const id = useId();
   const edit = (parts: Partial<MetadataDraft>): void => setDraft({ ...draft, ...parts });
-  const save = (): void => {
-    const json = changeOf(draft, base);
-    if (typeof json === "string") {
-      setProblem(json);
-      return;
-    }
-    setBusy(true);
-    const query = { key: base.key };
-    callApi<ObjectDetails>(bucketPath(bucket, "/object"), { method: "PATCH", query, json }).then(
-      onSaved,
-      (error: ApiCallError) => {
-        setProblem(error.message);
-        setBusy(false);
-      },
-    );
-  };
   return (
-    <Dialog title="Edit the metadata" onClose={onClose}>
-      <form
-        class="metadata-form"
-        aria-label="Metadata"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
-        {textFields.map((field) => (
-          <div key={field} class="field">
-            <label for={`${id}-${field}`}>{httpFields[field]}</label>
-            <input
-              id={`${id}-${field}`}
-              class="input"
-              autocomplete="off"
-              spellcheck={false}
-              value={draft.texts[field] ?? ""}
-              onInput={(event) =>
-                edit({ texts: { ...draft.texts, [field]: event.currentTarget.value } })
-              }
-            />
-          </div>
+    <FormDialog
+      title="Edit the metadata"
+      action="Save"
+      onClose={onClose}
+      onSubmit={async () => {
+        const request = { method: "PATCH", query: { key: base.key }, json: changeOf(draft, base) };
+        await callApi(bucketPath(bucket, "/object"), request);
+        onSaved();
+      }}
+    >
+      <div class="metadata-form">
+        {httpFields.map(([field, label]) => (
+          <TextField
+            key={field}
+            label={label}
+            value={draft.texts[field] ?? ""}
+            onValue={(text) => edit({ texts: { ...draft.texts, [field]: text } })}
+          />
         ))}
         <div class="field">
-          <label for={`${id}-expiry`}>Expires (UTC)</label>
+          <label for={id}>Expires (UTC)</label>
           <input
-            id={`${id}-expiry`}
+            id={id}
             class="input"
             type="datetime-local"
-            step={1}
+            step={0.001}
             value={draft.cacheExpiry}
             onInput={(event) => edit({ cacheExpiry: event.currentTarget.value })}
           />
         </div>
-        <div class="field">
-          <label for={`${id}-class`}>Storage class</label>
-          <select
-            id={`${id}-class`}
-            class="input"
-            value={draft.storageClass}
-            onChange={(event) => edit({ storageClass: event.currentTarget.value as StorageClass })}
-          >
-            <option value="Standard">Standard</option>
-            <option value="InfrequentAccess">Infrequent access</option>
-          </select>
-        </div>
+        <SelectField
+          label="Storage class"
+          value={draft.storageClass}
+          options={["Standard", ["InfrequentAccess", "Infrequent access"]]}
+          onValue={(storageClass) => edit({ storageClass: storageClass as StorageClass })}
+        />
         <CustomPairs pairs={draft.custom} onEdit={(custom) => edit({ custom })} />
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={isBusy}>
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      </div>
+    </FormDialog>
   );
 }
 

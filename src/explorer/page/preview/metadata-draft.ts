@@ -6,22 +6,20 @@ import type {
   StorageClass,
 } from "../../api/buckets.ts";
 
-type TextField = Exclude<keyof HttpMetadata, "cacheExpiry">;
+type HttpField = Exclude<keyof HttpMetadata, "cacheExpiry">;
 
-export const httpFields: Readonly<Record<TextField, string>> = {
-  contentType: "Content type",
-  contentLanguage: "Content language",
-  contentDisposition: "Content disposition",
-  contentEncoding: "Content encoding",
-  cacheControl: "Cache control",
-};
-
-export const textFields = Object.keys(httpFields) as readonly TextField[];
+export const httpFields: readonly (readonly [field: HttpField, label: string])[] = [
+  ["contentType", "Content type"],
+  ["contentLanguage", "Content language"],
+  ["contentDisposition", "Content disposition"],
+  ["contentEncoding", "Content encoding"],
+  ["cacheControl", "Cache control"],
+];
 
 /** What a person has typed. A field that is empty is not set. */
 export interface MetadataDraft {
-  readonly texts: Readonly<Partial<Record<TextField, string>>>;
-  /** A date and time in UTC, as the input of a browser has it: `2026-11-16T10:30:00`. */
+  readonly texts: Readonly<Partial<Record<HttpField, string>>>;
+  /** A date and time in UTC, as the input of a browser has it: `2026-11-16T10:30:00.000`. */
   readonly cacheExpiry: string;
   readonly custom: readonly CustomPair[];
   readonly storageClass: StorageClass;
@@ -36,44 +34,33 @@ export interface CustomPair {
 
 export function draftOf(details: ObjectDetails): MetadataDraft {
   const { cacheExpiry, ...texts } = details.httpMetadata;
+  const expiry = new Date(cacheExpiry ?? Number.NaN);
+  const pairs = Object.entries(details.customMetadata);
   return {
     texts,
-    cacheExpiry: cacheExpiry === undefined ? "" : expiryText(cacheExpiry),
-    custom: Object.entries(details.customMetadata).map(([name, value], id) => ({
-      id,
-      name,
-      value,
-    })),
+    // The store keeps numbers that are no date.
+    cacheExpiry: Number.isNaN(expiry.getTime()) ? "" : expiry.toISOString().slice(0, -1),
+    custom: pairs.map(([name, value], id) => ({ id, name, value })),
     storageClass: details.storageClass,
   };
 }
 
-/** The change that a draft makes of the object, or what is wrong with the names of the pairs. */
-export function changeOf(draft: MetadataDraft, details: ObjectDetails): MetadataChange | string {
+/** @throws Error that says what is wrong with the names of the pairs */
+export function changeOf(draft: MetadataDraft, { etag, version }: ObjectDetails): MetadataChange {
   const names = draft.custom.map(({ name }) => name);
-  if (names.includes("")) return "A pair has no name. Write a name, or remove the pair.";
+  if (names.includes("")) throw new Error("A pair has no name. Write a name, or remove the pair.");
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) return `Two pairs have the name "${twice}". Change one of the names.`;
-  const set = Object.entries(draft.texts).filter(([, text]) => text !== "");
-  const { cacheExpiry } = details.httpMetadata;
-  // The input does not show the milliseconds.
-  const isSameExpiry = cacheExpiry !== undefined && draft.cacheExpiry === expiryText(cacheExpiry);
+  if (twice !== undefined) {
+    throw new Error(`Two pairs have the name "${twice}". Change one of the names.`);
+  }
   return {
-    etag: details.etag,
-    version: details.version,
+    etag,
+    version,
     httpMetadata: {
-      ...Object.fromEntries(set),
-      ...(draft.cacheExpiry !== "" && {
-        cacheExpiry: isSameExpiry ? cacheExpiry : Date.parse(`${draft.cacheExpiry}Z`),
-      }),
+      ...Object.fromEntries(Object.entries(draft.texts).filter(([, text]) => text !== "")),
+      ...(draft.cacheExpiry !== "" && { cacheExpiry: Date.parse(`${draft.cacheExpiry}Z`) }),
     },
     customMetadata: Object.fromEntries(draft.custom.map(({ name, value }) => [name, value])),
     storageClass: draft.storageClass,
   };
-}
-
-function expiryText(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  // The store keeps numbers that are no date.
-  return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, -".000Z".length);
 }

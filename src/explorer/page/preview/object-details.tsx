@@ -12,7 +12,7 @@ import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
 import { ContentView } from "./content-view.tsx";
 import { MetadataDialog } from "./metadata-dialog.tsx";
-import { httpFields, textFields } from "./metadata-draft.ts";
+import { httpFields } from "./metadata-draft.ts";
 
 /** A longer key may have more lines than are shown at once: the keyboard has to reach it. */
 const scrolledKeyLength = 100;
@@ -70,7 +70,6 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
               key={`${data.etag} ${data.contentType} ${data.httpMetadata.contentEncoding}`}
               bucket={bucket}
               details={data}
-              onReload={reload}
             />
           </section>
           <Properties details={data} />
@@ -96,7 +95,6 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
 function Properties({ details }: { readonly details: ObjectDetails }) {
   const { size, uploaded, etag, version, storageClass, checksums, httpMetadata } = details;
   const bytes = `${size.toLocaleString("en")} ${size === 1 ? "byte" : "bytes"}`;
-  const [, ...otherFields] = textFields;
   return (
     <section class="details-section" aria-labelledby="details-properties">
       <h3 id="details-properties">Properties</h3>
@@ -115,10 +113,11 @@ function Properties({ details }: { readonly details: ObjectDetails }) {
         <Property name="Storage class">
           {storageClass === "Standard" ? "Standard" : "Infrequent access"}
         </Property>
-        {otherFields
-          .filter((field) => httpMetadata[field] !== undefined)
-          .map((field) => (
-            <Property key={field} name={httpFields[field]}>
+        {httpFields
+          .slice(1)
+          .filter(([field]) => httpMetadata[field] !== undefined)
+          .map(([field, label]) => (
+            <Property key={field} name={label}>
               <span class="code">{httpMetadata[field]}</span>
             </Property>
           ))}
@@ -167,13 +166,14 @@ interface ActionsProps {
 function Actions({ bucket, details: { key, hasCustomerKey }, onEdit, onDelete }: ActionsProps) {
   const notices = useNotices();
   const [isDeleting, setDeleting] = useState(false);
-  const copy = async (what: string, text: string): Promise<void> => {
-    if (await copyText(text)) notices.show(`${what} is on the clipboard.`);
-    else {
-      const reason = "The browser does not allow the page to copy. Copy it by hand: ";
-      notices.show(reason + text, { tone: "problem" });
-    }
-  };
+  const copy = (what: string, text: string): Promise<unknown> =>
+    navigator.clipboard.writeText(text).then(
+      () => notices.show(`${what} is on the clipboard.`),
+      () => {
+        const reason = "The browser does not allow the page to copy. Copy it by hand: ";
+        notices.show(reason + text, { tone: "problem" });
+      },
+    );
   const copyLink = async (): Promise<void> => {
     const json: LinkRequest = { key, expiresSeconds: linkSeconds };
     try {
@@ -217,14 +217,4 @@ function Actions({ bucket, details: { key, hasCustomerKey }, onEdit, onDelete }:
       </button>
     </div>
   );
-}
-
-/** `false` if the browser refuses, which a person can then do by hand. */
-async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

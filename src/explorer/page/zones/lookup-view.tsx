@@ -10,7 +10,8 @@ import { Empty, Loading } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import type { Place } from "../location.ts";
 import { placeFinder } from "./record-rules.ts";
-import { CheckField, DnsProblemState, fetchRecordTypes, TextField } from "./zone-parts.tsx";
+import { CheckField, TextField } from "../frame/form.tsx";
+import { DnsProblemState, fetchRecordTypes } from "./zone-parts.tsx";
 
 type LookupPlace = Extract<Place, { view: "lookup" }>;
 
@@ -45,7 +46,6 @@ export function LookupView({ place }: { readonly place: LookupPlace }) {
         }}
       >
         <TextField
-          id="lookup-name"
           label="Name, or an IP address"
           value={draft.name}
           onValue={(name) => setDraft({ ...draft, name })}

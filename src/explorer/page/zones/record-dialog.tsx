@@ -13,7 +13,8 @@ import {
 import { useFetched } from "../frame/events.ts";
 import { useNotices } from "../frame/notices.tsx";
 import { draftOf, newDraft, recordRequest } from "./record-rules.ts";
-import { callDns, CheckField, FormDialog, TextField } from "./zone-parts.tsx";
+import { CheckField, FormDialog, SelectField, TextField } from "../frame/form.tsx";
+import { callDns } from "./zone-parts.tsx";
 
 /** In the address, instead of the id of a record. */
 export const newRecord = "new";
@@ -70,7 +71,6 @@ function RecordForm(props: RecordDialogProps & { readonly opened: DnsRecord | nu
     others: Partial<Parameters<typeof TextField>[0]> = {},
   ) => (
     <TextField
-      id={`record-${name}`}
       label={label}
       value={draft[name]}
       onValue={(value) => change({ [name]: value })}
@@ -102,19 +102,12 @@ function RecordForm(props: RecordDialogProps & { readonly opened: DnsRecord | nu
       }
     >
       <div class="record-fields">
-        <div class="field">
-          <label htmlFor="record-type">Type</label>
-          <select
-            id="record-type"
-            class="input"
-            value={draft.type}
-            onChange={(event) => change({ type: event.currentTarget.value })}
-          >
-            {types.types.map((each) => (
-              <option key={each.type}>{each.type}</option>
-            ))}
-          </select>
-        </div>
+        <SelectField
+          label="Type"
+          value={draft.type}
+          options={types.types.map((each) => each.type)}
+          onValue={(chosen) => change({ type: chosen })}
+        />
         {text("name", "Name", { hint: `@ is ${zone.name}; www is www.${zone.name}` })}
       </div>
       {text("content", "Content", { hint: `Example: ${type?.example ?? ""}`, rows: 2 })}

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import type { DnsZone, ImportCounts } from "../../api/zones-api.ts";
 import { formatCount } from "../frame/format.ts";
-import { callDns, CheckField, FormDialog, TextField } from "./zone-parts.tsx";
+import { CheckField, FormDialog, TextField } from "../frame/form.tsx";
+import { callDns } from "./zone-parts.tsx";
 
 interface CreateZoneProps {
   readonly onClose: () => void;
@@ -23,7 +24,6 @@ export function CreateZoneDialog({ onClose, onCreated }: CreateZoneProps) {
       }}
     >
       <TextField
-        id="zone-name"
         label="Name"
         hint="A domain name such as example.com. The zone exists on this machine only."
         value={name}
@@ -57,12 +57,7 @@ export function DeleteZoneDialog({ zone, onClose, onDeleted }: DeleteZoneProps) 
         This deletes <bdi class="code">{zone.name}</bdi> with all its records. It cannot be undone:
         export the zone first if you need its records.
       </p>
-      <TextField
-        id="zone-confirmation"
-        label="Type the name of the zone"
-        value={typed}
-        onValue={setTyped}
-      />
+      <TextField label="Type the name of the zone" value={typed} onValue={setTyped} />
     </FormDialog>
   );
 }
@@ -111,7 +106,6 @@ export function ImportDialog({ zone, onClose, onImported }: ImportProps) {
         />
       </div>
       <TextField
-        id="import-text"
         label="Or its text"
         hint="A line for each record, such as: www 300 IN A 192.0.2.1"
         rows={8}
