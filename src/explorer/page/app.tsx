@@ -11,12 +11,12 @@ import type { ProjectInfo } from "../api/project.ts";
 import { callApi, pageBase } from "./api-client.ts";
 import { followChanges, useFetched } from "./frame/events.ts";
 import { Link, NavigationContext, useAddress } from "./frame/navigation.tsx";
-import { NoticeList, NoticesContext, useNoticeList } from "./frame/notices.tsx";
+import { NoticeList, NoticesProvider } from "./frame/notices.tsx";
 import { ShortcutHelp, useShortcuts } from "./frame/shortcuts.tsx";
-import { ProjectContext, Sidebar } from "./frame/sidebar.tsx";
+import { Sidebar } from "./frame/sidebar.tsx";
 import { TaskList, TasksProvider } from "./frame/tasks.tsx";
 import { UploadTray } from "./objects/upload-tray.tsx";
-import { FaultsBanner, FaultsProvider, FaultsView } from "./faults/faults-view.tsx";
+import { FaultsBanner, FaultsView, useFaults } from "./faults/faults-view.tsx";
 import type { Place } from "./location.ts";
 import { BucketsView } from "./objects/buckets-view.tsx";
 import { LiveView } from "./live/live-view.tsx";
@@ -32,12 +32,12 @@ if (pageBase !== "") localStorage.setItem("ledge-base", pageBase);
 function App() {
   const navigation = useAddress();
   const { place } = navigation;
-  const notices = useNoticeList();
-  const project = useFetched<ProjectInfo>(
+  const { data: project } = useFetched<ProjectInfo>(
     (signal) => callApi("/api/project", { signal }),
     "project",
     ({ topic }) => topic === "project",
   );
+  const faults = useFaults();
   const [isHelpOpen, setHelpOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
   useShortcuts({ "?": { label: "Show the shortcuts", act: () => setHelpOpen(true) } });
@@ -49,34 +49,36 @@ function App() {
   }, [place.view]);
   return (
     <NavigationContext.Provider value={navigation}>
-      <NoticesContext.Provider value={notices.notices}>
-        <ProjectContext.Provider value={project.data ?? null}>
-          <TasksProvider>
-            <FaultsProvider>
-              <a class="skip-link" href="#main">
-                Skip to the content
-              </a>
-              <div class="frame">
-                <Sidebar onShortcuts={() => setHelpOpen(true)} />
-                <FaultsBanner />
-                <main id="main" class="frame-main" ref={main} tabIndex={-1}>
-                  <ViewOf place={place} />
-                </main>
-                <UploadTray />
-              </div>
-              <NoticeList list={notices.list} onDismiss={notices.notices.dismiss}>
-                <TaskList />
-              </NoticeList>
-              {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
-            </FaultsProvider>
-          </TasksProvider>
-        </ProjectContext.Provider>
-      </NoticesContext.Provider>
+      <NoticesProvider>
+        <TasksProvider>
+          <a class="skip-link" href="#main">
+            Skip to the content
+          </a>
+          <div class="frame">
+            <Sidebar project={project} onShortcuts={() => setHelpOpen(true)} />
+            <FaultsBanner faults={faults} />
+            <main id="main" class="frame-main" ref={main} tabIndex={-1}>
+              <ViewOf place={place} faults={faults} project={project} />
+            </main>
+            <UploadTray />
+          </div>
+          <NoticeList>
+            <TaskList />
+          </NoticeList>
+          {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
+        </TasksProvider>
+      </NoticesProvider>
     </NavigationContext.Provider>
   );
 }
 
-function ViewOf({ place }: { readonly place: Place }) {
+interface ViewProps {
+  readonly place: Place;
+  readonly faults: ReturnType<typeof useFaults>;
+  readonly project: ProjectInfo | undefined;
+}
+
+function ViewOf({ place, faults, project }: ViewProps) {
   switch (place.view) {
     case "buckets":
       return <BucketsView />;
@@ -91,9 +93,9 @@ function ViewOf({ place }: { readonly place: Place }) {
     case "lookup":
       return <LookupView place={place} />;
     case "live":
-      return <LiveView place={place} />;
+      return <LiveView place={place} hasRequests={project?.hasRequests ?? true} />;
     case "faults":
-      return <FaultsView />;
+      return <FaultsView faults={faults} />;
     case "unknown":
       return (
         <section class="state">

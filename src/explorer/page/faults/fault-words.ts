@@ -9,6 +9,9 @@ const units = [
   ["second", 1000],
 ] as const;
 
+/** `a, b and c` */
+const list = new Intl.ListFormat("en-GB");
+
 /** The two largest units: `8 days`, `1 day and 2 hours`, `200 ms`. */
 function durationWords(milliseconds: number): string {
   let rest = Math.round(Math.abs(milliseconds));
@@ -36,6 +39,5 @@ export function faultWords(
   if (faults.length > 0) parts.push(countedNoun(faults.length, "fault"));
   if (latencyMilliseconds > 0) parts.push(`${durationWords(latencyMilliseconds)} of latency`);
   if (clockOffsetMilliseconds !== 0) parts.push(`a clock ${offsetWords(clockOffsetMilliseconds)}`);
-  if (parts.length < 2) return parts[0] ?? null;
-  return `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+  return parts.length === 0 ? null : list.format(parts);
 }

@@ -2,97 +2,79 @@
  * Failures on purpose: faults, latency and the store's clock, switched on and off. The server knows the
  * words of a fault (`--fault`) and the presets; the page has one line for the text.
  */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Faults, FaultsState } from "../../api/faults.ts";
-import { createContext, type ComponentChildren } from "preact";
-import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import { callApi, type ApiCallError } from "../api-client.ts";
 import { Dialog } from "../frame/dialog.tsx";
-import { useFetched } from "../frame/events.ts";
+import { useFetched, type Fetched } from "../frame/events.ts";
 import { countedNoun } from "../frame/format.ts";
 import { Icon } from "../frame/icon.tsx";
 import { Link, useNavigation } from "../frame/navigation.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
-import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
+import { Button, Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import { faultWords, offsetWords } from "./fault-words.ts";
 
 /** Hits are counted while a person looks. */
 const pollMilliseconds = 1000;
 
-interface KnownFaults {
-  readonly state: FaultsState | undefined;
-  readonly problem: ApiCallError | undefined;
-  readonly isChanging: boolean;
-  readonly reload: () => void;
-  readonly refresh: () => void;
-  /** @returns the refusal of the server, or `null` if the change is in force */
-  readonly change: (change: Partial<Faults>) => Promise<string | null>;
-}
+type KnownFaults = Fetched<FaultsState>;
 
-const nothing: Faults = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0 };
+const noFaults: Faults = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0 };
 
-const readFaults = (signal?: AbortSignal): Promise<FaultsState> =>
-  callApi("/api/faults", signal === undefined ? {} : { signal });
-const replaceFaults = (json: Faults): Promise<FaultsState> =>
-  callApi("/api/faults", { method: "PUT", json });
-
-const FaultsContext = createContext<KnownFaults | null>(null);
-
-function useFaults(): KnownFaults {
-  return useContext(FaultsContext) as KnownFaults;
-}
-
-/** The banner and the view show the same state. */
-export function FaultsProvider({ children }: { readonly children: ComponentChildren }) {
-  const [isChanging, setChanging] = useState(false);
-  const { data, problem, reload, refresh } = useFetched(
-    readFaults,
+/** For the frame of the page: the banner and the view show the same state. */
+export function useFaults(): KnownFaults {
+  return useFetched<FaultsState>(
+    (signal) => callApi("/api/faults", { signal }),
     "faults",
     ({ topic }) => topic === "faults",
   );
-  const change = async (wanted: Partial<Faults>): Promise<string | null> => {
-    setChanging(true);
-    try {
-      // The server replaces everything: another tab may have changed something since.
-      const { faults, latencyMilliseconds, clockOffsetMilliseconds } = await readFaults();
-      const texts = faults.map(({ text }) => text);
-      await replaceFaults({
-        faults: texts,
-        latencyMilliseconds,
-        clockOffsetMilliseconds,
-        ...wanted,
-      });
-      return null;
-    } catch (error) {
-      return (error as ApiCallError).message;
-    } finally {
-      refresh();
-      setChanging(false);
-    }
+}
+
+interface FaultsChange {
+  /** @returns whether the change is in force */
+  readonly change: (change: Partial<Faults>) => Promise<boolean>;
+  /** What the server says about a change that it refuses. */
+  readonly refusal: string | null;
+}
+
+function useChange({ data, reload }: KnownFaults): FaultsChange {
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const change = async (wanted: Partial<Faults>): Promise<boolean> => {
+    const { faults, latencyMilliseconds, clockOffsetMilliseconds } = data as FaultsState;
+    const texts = faults.map(({ text }) => text);
+    const json = { faults: texts, latencyMilliseconds, clockOffsetMilliseconds, ...wanted };
+    const refused = await callApi("/api/faults", { method: "PUT", json }).then(
+      () => null,
+      (error: ApiCallError) => error.message,
+    );
+    setRefusal(refused);
+    reload();
+    return refused === null;
   };
-  return (
-    <FaultsContext.Provider value={{ state: data, problem, isChanging, reload, refresh, change }}>
-      {children}
-    </FaultsContext.Provider>
-  );
+  return { change, refusal };
+}
+
+interface FaultsProps {
+  readonly faults: KnownFaults;
 }
 
 /** In every view while a fault is on, so that no failure on purpose is a riddle. */
-export function FaultsBanner() {
-  const { state, change } = useFaults();
+export function FaultsBanner({ faults }: FaultsProps) {
   const notices = useNotices();
   const { place } = useNavigation();
-  const words = state === undefined ? null : faultWords(state);
+  const { change, refusal } = useChange(faults);
+  const words = faults.data === undefined ? null : faultWords(faults.data);
+  const problem = refusal ?? faults.data?.problem ?? null;
   const endAll = async (): Promise<void> => {
-    const refusal = await change(nothing);
-    if (refusal === null) notices.show("All faults are off.");
-    else notices.show(refusal, { tone: "problem" });
+    if (await change(noFaults)) notices.show("All faults are off.");
   };
   // The element stays, because screen readers announce changes of an element that was there before.
   return (
     <div class="faults-banner" role="status">
-      {(words !== null || (state?.problem ?? null) !== null) && (
+      {(words !== null || problem !== null) && (
         <div class="toolbar faults-banner-content">
           <Icon name="fault" />
           <p>
@@ -101,31 +83,27 @@ export function FaultsBanner() {
                 <strong>Faults are on:</strong> {words}.
               </>
             )}{" "}
-            {state?.problem}
+            {problem}
           </p>
           {place.view !== "faults" && <Link to={{ view: "faults" }}>Show</Link>}
-          {words !== null && (
-            <button type="button" class="button" onClick={() => void endAll()}>
-              Switch all off
-            </button>
-          )}
+          {words !== null && <Button onClick={() => void endAll()}>Switch all off</Button>}
         </div>
       )}
     </div>
   );
 }
 
-export function FaultsView() {
-  const { state, problem, reload, refresh } = useFaults();
+export function FaultsView({ faults }: FaultsProps) {
+  const { data, problem, reload } = faults;
   useEffect(() => {
-    const timer = setInterval(refresh, pollMilliseconds);
+    const timer = setInterval(reload, pollMilliseconds);
     return () => clearInterval(timer);
-  }, [refresh]);
+  }, [reload]);
   return (
     <>
       <PageHeader title="Faults" onReload={reload} />
       {problem !== undefined && <Problem problem={problem} onRetry={reload} />}
-      {state === undefined ? (
+      {data === undefined ? (
         problem === undefined && <Loading what="the faults" />
       ) : (
         <>
@@ -133,11 +111,11 @@ export function FaultsView() {
             See what the script does when the store or the name server fails. Faults end with the
             command that serves this page.
           </p>
-          <FaultForm state={state} />
-          <FaultList state={state} />
+          <FaultForm faults={faults} state={data} />
+          <FaultList faults={faults} state={data} />
           <div class="faults-grid">
-            <Latency milliseconds={state.latencyMilliseconds} />
-            <Clock state={state} />
+            <Latency faults={faults} state={data} />
+            <Clock faults={faults} state={data} />
           </div>
         </>
       )}
@@ -145,35 +123,52 @@ export function FaultsView() {
   );
 }
 
+interface SectionProps {
+  readonly title: string;
+  readonly refusal: string | null;
+  readonly children: ComponentChildren;
+}
+
+function Section({ title, refusal, children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class="panel faults-section" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+      <p class="field-problem" role="alert">
+        {refusal}
+      </p>
+    </section>
+  );
+}
+
+interface PartProps extends FaultsProps {
+  readonly state: FaultsState;
+}
+
 /** Adds a fault: by a preset, or by its text. */
-function FaultForm({ state }: { readonly state: FaultsState }) {
+function FaultForm({ faults, state }: PartProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
-  const { change, isChanging } = useFaults();
+  const { change, refusal } = useChange(faults);
   const [text, setText] = useState("");
-  const [refusal, setRefusal] = useState<string | null>(null);
   const texts = state.faults.map((fault) => fault.text);
   const add = async (added: string): Promise<void> => {
-    const refused = texts.includes(added) ? null : await change({ faults: [...texts, added] });
-    setRefusal(refused);
-    if (refused === null) setText("");
+    if (texts.includes(added) || (await change({ faults: [...texts, added] }))) setText("");
   };
   useShortcuts({ n: { label: "New fault", act: () => field.current?.focus() } });
   return (
-    <section class="panel stack faults-section" aria-labelledby={`${id}-title`}>
-      <h2 id={`${id}-title`}>Switch on</h2>
+    <Section title="Switch on" refusal={refusal}>
       <div class="toolbar faults-presets" role="group" aria-label="Common faults">
         {state.presets.map((preset) => (
-          <button
+          <Button
             key={preset.text}
-            type="button"
-            class="button"
             title={preset.text}
-            disabled={isChanging || texts.includes(preset.text)}
+            isDisabled={texts.includes(preset.text)}
             onClick={() => void add(preset.text)}
           >
             {preset.label}
-          </button>
+          </Button>
         ))}
       </div>
       <form
@@ -196,178 +191,131 @@ function FaultForm({ state }: { readonly state: FaultsState }) {
             autocomplete="off"
             spellcheck={false}
             aria-invalid={refusal !== null}
-            aria-describedby={`${id}-problem`}
             onInput={(event) => setText(event.currentTarget.value)}
           />
         </div>
-        <button type="submit" class="button primary" disabled={isChanging}>
+        <button type="submit" class="button primary">
           Switch on
         </button>
       </form>
-      <p id={`${id}-problem`} class="field-problem" role="alert">
-        {refusal}
-      </p>
-    </section>
+    </Section>
   );
 }
 
-function FaultList({ state }: { readonly state: FaultsState }) {
-  const { change, isChanging } = useFaults();
-  const { faults } = state;
-  if (faults.length === 0) return <Empty title="No fault is on" />;
-  const remove = (text: string): void => {
-    const others = faults.filter((fault) => fault.text !== text);
-    void change({ faults: others.map((fault) => fault.text) });
-  };
+function FaultList({ faults, state }: PartProps) {
+  const { change } = useChange(faults);
+  if (state.faults.length === 0) return <Empty title="No fault is on" />;
   return (
-    <ul class="panel lines fault-list" aria-label="Faults that are on">
-      {faults.map(({ text, hits }) => (
-        <li key={text}>
+    <ul class="panel fault-list" aria-label="Faults that are on">
+      {state.faults.map(({ text, hits }) => (
+        <li key={text} class="toolbar">
           <bdi class="code">{text}</bdi>
           <span class={hits > 0 ? "badge warning" : "badge"}>{countedNoun(hits, "hit")}</span>
-          <button
-            type="button"
-            class="button"
-            disabled={isChanging}
-            aria-label={`Switch off ${text}`}
-            onClick={() => remove(text)}
+          <Button
+            label={`Switch off ${text}`}
+            onClick={() => {
+              const others = state.faults.filter((fault) => fault.text !== text);
+              void change({ faults: others.map((fault) => fault.text) });
+            }}
           >
             Switch off
-          </button>
+          </Button>
         </li>
       ))}
     </ul>
   );
 }
 
-function Latency({ milliseconds }: { readonly milliseconds: number }) {
+function Latency({ faults, state: { latencyMilliseconds } }: PartProps) {
   const id = useId();
-  const { change } = useFaults();
-  /** What a person is about to set, which is sent when the field is left. */
-  const [draft, setDraft] = useState<string | null>(null);
-  const [refusal, setRefusal] = useState<string | null>(null);
-  const send = async (text: string): Promise<void> => {
-    const wanted = Number(text);
-    const isChange = Number.isFinite(wanted) && wanted !== milliseconds;
-    setRefusal(isChange ? await change({ latencyMilliseconds: wanted }) : null);
-    setDraft(null);
-  };
+  const { change, refusal } = useChange(faults);
   return (
-    <section class="panel stack faults-section" aria-labelledby={`${id}-title`}>
-      <h2 id={`${id}-title`}>Latency</h2>
+    <Section title="Latency" refusal={refusal}>
       <p class="soft">Each call of a bucket takes this much longer.</p>
       <div class="toolbar faults-line">
         <div class="field">
           <label for={id}>Milliseconds</label>
           <input
             id={id}
+            // The field has what a person types until the latency changes.
+            key={latencyMilliseconds}
             class="input"
             type="number"
             min="0"
             step="50"
-            value={draft ?? String(milliseconds)}
+            defaultValue={String(latencyMilliseconds)}
             aria-invalid={refusal !== null}
-            aria-describedby={`${id}-problem`}
-            onInput={(event) => setDraft(event.currentTarget.value)}
-            onChange={(event) => void send(event.currentTarget.value)}
+            onChange={({ currentTarget }) =>
+              void change({ latencyMilliseconds: Number(currentTarget.value) })
+            }
           />
         </div>
-        <button
-          type="button"
-          class="button"
-          disabled={milliseconds === 0}
-          onClick={() => void send("0")}
+        <Button
+          isDisabled={latencyMilliseconds === 0}
+          onClick={() => void change({ latencyMilliseconds: 0 })}
         >
           None
-        </button>
+        </Button>
       </div>
-      <p id={`${id}-problem`} class="field-problem" role="alert">
-        {refusal}
-      </p>
-    </section>
+    </Section>
   );
 }
 
 const hour = 3_600_000;
-const day = 24 * hour;
-const moves = [
-  { label: "1 hour later", milliseconds: hour },
-  { label: "1 day later", milliseconds: day },
-  { label: "8 days later", milliseconds: 8 * day },
-] as const;
+const moves = { "1 hour later": hour, "1 day later": 24 * hour, "8 days later": 8 * 24 * hour };
 /** Uploads in progress that are older expire (the limit of the store). */
-const uploadExpiry = 7 * day;
+const uploadExpiry = 7 * 24 * hour;
 
-function Clock({ state }: { readonly state: FaultsState }) {
-  const id = useId();
-  const { change, isChanging } = useFaults();
-  const [asked, setAsked] = useState<(typeof moves)[number] | null>(null);
-  const [refusal, setRefusal] = useState<string | null>(null);
-  const { storeTime, clockOffsetMilliseconds: offset } = state;
-  const set = async (milliseconds: number): Promise<void> => {
-    setAsked(null);
-    setRefusal(await change({ clockOffsetMilliseconds: milliseconds }));
+function Clock({ faults, state }: PartProps) {
+  const { change, refusal } = useChange(faults);
+  const [asked, setAsked] = useState<{ readonly label: string; readonly offset: number }>();
+  const { storeTime, clockOffsetMilliseconds } = state;
+  const close = (): void => setAsked(undefined);
+  const set = (offset: number): void => {
+    close();
+    void change({ clockOffsetMilliseconds: offset });
   };
   return (
-    <section class="panel stack faults-section" aria-labelledby={`${id}-title`}>
-      <h2 id={`${id}-title`}>Clock</h2>
+    <Section title="Clock" refusal={refusal}>
       <p>
         <strong>
           <Time at={storeTime} />
         </strong>{" "}
-        <span class={offset === 0 ? "badge" : "badge warning"}>
-          {offset === 0 ? "as the machine's clock" : offsetWords(offset)}
+        <span class={clockOffsetMilliseconds === 0 ? "badge" : "badge warning"}>
+          {clockOffsetMilliseconds === 0
+            ? "as the machine's clock"
+            : offsetWords(clockOffsetMilliseconds)}
         </span>
       </p>
       <p class="soft">The store takes this time for new objects and for uploads.</p>
       <div class="toolbar">
-        {moves.map((move) => (
-          <button
-            key={move.label}
-            type="button"
-            class="button"
-            disabled={isChanging}
-            onClick={() =>
-              offset + move.milliseconds >= uploadExpiry
-                ? setAsked(move)
-                : void set(offset + move.milliseconds)
-            }
-          >
-            {move.label}
-          </button>
-        ))}
-        <button
-          type="button"
-          class="button"
-          disabled={offset === 0 || isChanging}
-          onClick={() => void set(0)}
-        >
+        {Object.entries(moves).map(([label, milliseconds]) => {
+          const offset = clockOffsetMilliseconds + milliseconds;
+          const act = () => (offset >= uploadExpiry ? setAsked({ label, offset }) : set(offset));
+          return (
+            <Button key={label} onClick={act}>
+              {label}
+            </Button>
+          );
+        })}
+        <Button isDisabled={clockOffsetMilliseconds === 0} onClick={() => set(0)}>
           Back to now
-        </button>
+        </Button>
       </div>
-      <p class="field-problem" role="alert">
-        {refusal}
-      </p>
-      {asked !== null && (
-        <Dialog title={`Move the clock: ${asked.label}?`} onClose={() => setAsked(null)}>
+      {asked !== undefined && (
+        <Dialog title={`Move the clock: ${asked.label}?`} onClose={close}>
           <p>
             Uploads in progress expire after seven days: the store aborts those that are older by
             then, and deletes their parts. They do not come back when the clock goes back.
           </p>
           <div class="dialog-actions">
-            <button type="button" class="button" onClick={() => setAsked(null)}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              class="button danger"
-              onClick={() => void set(offset + asked.milliseconds)}
-            >
+            <Button onClick={close}>Cancel</Button>
+            <Button tone="danger" onClick={() => set(asked.offset)}>
               Move the clock
-            </button>
+            </Button>
           </div>
         </Dialog>
       )}
-    </section>
+    </Section>
   );
 }

@@ -5,7 +5,7 @@
  */
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "./icon.tsx";
+import { Button } from "./parts.tsx";
 
 interface DialogProps {
   readonly title: ComponentChildren;
@@ -43,14 +43,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
       <div class="dialog-content">
         <header class="dialog-header">
           <h2 id={titleId}>{title}</h2>
-          <button
-            type="button"
-            class="button quiet icon-button"
-            aria-label="Close"
-            onClick={onClose}
-          >
-            <Icon name="close" />
-          </button>
+          <Button tone="quiet" icon="close" label="Close" onClick={onClose} />
         </header>
         {children}
       </div>

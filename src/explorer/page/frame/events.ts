@@ -113,13 +113,14 @@ export function atMostEvery(milliseconds: number, act: () => void) {
 }
 
 /** Calls `reload` after changes that match, and when changes may have been missed. */
-export function useChanges(matches: Matches, reload: () => void): void {
+export function useChanges(matches: Matches | undefined, reload: () => void): void {
   const current = useRef({ matches, reload });
   current.current = { matches, reload };
   useEffect(() => {
+    if (current.current.matches === undefined) return;
     const reloads = atMostEvery(reloadMilliseconds, () => current.current.reload());
     const listen = (changes: readonly Change[] | null): void => {
-      if (changes === null || changes.some((change) => current.current.matches(change))) {
+      if (changes === null || changes.some((change) => current.current.matches?.(change))) {
         reloads.wish();
       }
     };
@@ -138,8 +139,6 @@ export interface Fetched<Data> {
   /** Not while data is loaded again because of a change. */
   readonly isLoading: boolean;
   readonly reload: () => void;
-  /** The same, without a sign that data is loaded. */
-  readonly refresh: () => void;
 }
 
 interface FetchedState<Data> {
@@ -150,8 +149,6 @@ interface FetchedState<Data> {
   readonly problem?: ApiCallError;
   readonly isLoading: boolean;
 }
-
-const noChange: Matches = () => false;
 
 /**
  * Data of the API in a view: loading, loaded or failed.
@@ -165,7 +162,7 @@ export function useFetched<Data>(
   key: string,
   matches?: Matches,
 ): Fetched<Data> {
-  const [state, setState] = useState<FetchedState<Data>>({ key, isLoading: true });
+  const [known, setState] = useState<FetchedState<Data>>({ key, isLoading: true });
   const [round, setRound] = useState({ isQuiet: false });
   const call = useRef(fetchData);
   call.current = fetchData;
@@ -193,16 +190,7 @@ export function useFetched<Data>(
     return () => ended.abort();
   }, [key, round]);
   const reload = useCallback(() => setRound({ isQuiet: false }), []);
-  const refresh = useCallback(() => setRound({ isQuiet: true }), []);
-  useChanges(matches ?? noChange, () => {
-    if (matches !== undefined) refresh();
-  });
-  const isCurrent = state.key === key;
-  return {
-    data: isCurrent ? state.data : undefined,
-    problem: isCurrent ? state.problem : undefined,
-    isLoading: !isCurrent || state.isLoading,
-    reload,
-    refresh,
-  };
+  useChanges(matches, () => setRound({ isQuiet: true }));
+  const state: FetchedState<Data> = known.key === key ? known : { key, isLoading: true };
+  return { data: state.data, problem: state.problem, isLoading: state.isLoading, reload };
 }

@@ -66,8 +66,8 @@ export function Menu({ label, items, icon = "more", text, tabIndex }: MenuProps)
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        {...(isOpen && { "aria-controls": id })}
-        {...(tabIndex !== undefined && { tabIndex })}
+        aria-controls={isOpen ? id : undefined}
+        tabIndex={tabIndex}
         onClick={(event) => {
           event.stopPropagation();
           if (isOpen) close();
@@ -101,7 +101,7 @@ export function Menu({ label, items, icon = "more", text, tabIndex }: MenuProps)
                 key={itemLabel}
                 type="button"
                 role={isChecked === undefined ? "menuitem" : "menuitemradio"}
-                {...(isChecked !== undefined && { "aria-checked": isChecked })}
+                aria-checked={isChecked}
                 class={isDanger === true ? "menu-item danger" : "menu-item"}
                 tabIndex={-1}
                 disabled={isDisabled === true}

@@ -64,9 +64,9 @@ export function Link({ to, children, class: className, isCurrent = false, tabInd
   return (
     <a
       href={placeHref(to)}
-      {...(className !== undefined && { class: className })}
-      {...(isCurrent && { "aria-current": "page" as const })}
-      {...(tabIndex !== undefined && { tabIndex })}
+      class={className}
+      aria-current={isCurrent ? "page" : undefined}
+      tabIndex={tabIndex}
       onClick={(event) => {
         const { button, metaKey, ctrlKey, shiftKey, altKey } = event;
         if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;

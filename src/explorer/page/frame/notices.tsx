@@ -1,90 +1,68 @@
-/** Short messages about what was done, with what can be undone. They are read out to screen readers. */
+/** Short messages about what was done, with what can be done next. They are read out to screen readers. */
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useMemo, useRef, useState } from "preact/hooks";
-import { Icon } from "./icon.tsx";
+import { useContext, useMemo, useState } from "preact/hooks";
+import { Button } from "./parts.tsx";
 
-interface Notice {
-  readonly id: number;
-  readonly text: string;
-  readonly tone: "plain" | "problem";
+interface NoticeOptions {
+  /** A problem stays until it is dismissed. */
+  readonly tone?: "plain" | "problem";
   readonly action?: { readonly label: string; readonly act: () => void };
-  /** How long the notice stays; a problem stays until it is dismissed. */
-  readonly milliseconds: number;
 }
 
-export interface Notices {
-  readonly show: (
-    text: string,
-    options?: Partial<Pick<Notice, "tone" | "action" | "milliseconds">>,
-  ) => number;
-  readonly dismiss: (id: number) => void;
+interface Notice extends NoticeOptions {
+  readonly text: string;
 }
 
-export const NoticesContext = createContext<Notices>({ show: () => 0, dismiss: () => {} });
+interface Notices {
+  readonly list: readonly Notice[];
+  readonly show: (text: string, options?: NoticeOptions) => void;
+  readonly dismiss: (notice: Notice) => void;
+}
+
+const NoticesContext = createContext<Notices | null>(null);
 
 export function useNotices(): Notices {
-  return useContext(NoticesContext);
+  return useContext(NoticesContext) as Notices;
 }
 
 const shownMilliseconds = 5000;
 
-/** For the frame of the page: the other parts use `useNotices()`. */
-export function useNoticeList(): { readonly list: readonly Notice[]; readonly notices: Notices } {
+export function NoticesProvider({ children }: { readonly children: ComponentChildren }) {
   const [list, setList] = useState<readonly Notice[]>([]);
-  const nextId = useRef(1);
   const notices = useMemo<Notices>(() => {
-    const dismiss = (id: number): void =>
-      setList((before) => before.filter((notice) => notice.id !== id));
-    return {
-      dismiss,
-      show: (text, { tone = "plain", action, milliseconds } = {}) => {
-        const id = nextId.current++;
-        const stays = milliseconds ?? (tone === "problem" ? Infinity : shownMilliseconds);
-        const notice: Notice = { id, text, tone, milliseconds: stays, ...(action && { action }) };
-        setList((before) => [...before, notice]);
-        if (stays !== Infinity) setTimeout(() => dismiss(id), stays);
-        return id;
-      },
+    const dismiss = (notice: Notice): void =>
+      setList((before) => before.filter((other) => other !== notice));
+    const show: Notices["show"] = (text, options = {}) => {
+      const notice = { text, ...options };
+      setList((before) => [...before, notice]);
+      if (options.tone !== "problem") setTimeout(() => dismiss(notice), shownMilliseconds);
     };
-  }, []);
-  return { list, notices };
+    return { list, show, dismiss };
+  }, [list]);
+  return <NoticesContext.Provider value={notices}>{children}</NoticesContext.Provider>;
 }
 
-interface NoticeListProps {
-  readonly list: readonly Notice[];
-  readonly onDismiss: (id: number) => void;
-  /** The tasks, which stand above the notices. */
-  readonly children?: ComponentChildren;
-}
-
-export function NoticeList({ list, onDismiss, children }: NoticeListProps) {
+/** @param children the tasks, which stand above the notices */
+export function NoticeList({ children }: { readonly children: ComponentChildren }) {
+  const { list, dismiss } = useNotices();
   return (
     <div class="notices">
       {children}
       <div role="status" aria-live="polite">
-        {list.map(({ id, text, tone, action }) => (
-          <div key={id} class={`notice ${tone}`}>
-            <p>{text}</p>
-            {action !== undefined && (
-              <button
-                type="button"
-                class="button"
+        {list.map((notice, index) => (
+          <div key={index} class={`notice ${notice.tone ?? "plain"}`}>
+            <p>{notice.text}</p>
+            {notice.action !== undefined && (
+              <Button
                 onClick={() => {
-                  action.act();
-                  onDismiss(id);
+                  notice.action?.act();
+                  dismiss(notice);
                 }}
               >
-                {action.label}
-              </button>
+                {notice.action.label}
+              </Button>
             )}
-            <button
-              type="button"
-              class="button quiet icon-button"
-              aria-label="Dismiss"
-              onClick={() => onDismiss(id)}
-            >
-              <Icon name="close" />
-            </button>
+            <Button tone="quiet" icon="close" label="Dismiss" onClick={() => dismiss(notice)} />
           </div>
         ))}
       </div>

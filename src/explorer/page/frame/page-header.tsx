@@ -22,12 +22,13 @@ interface PageHeaderProps {
   readonly counts?: ComponentChildren;
   /** The actions of the view: buttons. */
   readonly children?: ComponentChildren;
-  readonly onReload?: () => void;
+  readonly onReload: () => void;
   readonly isLoading?: boolean;
 }
 
 export function PageHeader(props: PageHeaderProps) {
   const { title, crumbs = [], counts, children, onReload, isLoading = false } = props;
+  useShortcuts({ r: { label: "Reload", act: onReload } });
   return (
     <header class="page-header toolbar">
       <div class="page-place">
@@ -42,19 +43,26 @@ export function PageHeader(props: PageHeaderProps) {
       </div>
       <div class="toolbar">
         {children}
-        {onReload !== undefined && <ReloadButton onReload={onReload} isLoading={isLoading} />}
+        <button
+          type="button"
+          class={`button icon-button${isLoading ? " is-loading" : ""}`}
+          aria-label="Reload"
+          title="Reload (r)"
+          onClick={onReload}
+        >
+          <Icon name="reload" />
+        </button>
       </div>
     </header>
   );
 }
 
-function Breadcrumbs({
-  crumbs,
-  children,
-}: {
+interface BreadcrumbsProps {
   readonly crumbs: readonly Crumb[];
   readonly children: ComponentChildren;
-}) {
+}
+
+function Breadcrumbs({ crumbs, children }: BreadcrumbsProps) {
   const list = useRef<HTMLOListElement>(null);
   const way = crumbs.map(({ label }) => label).join("/");
   // A deep folder has more lines than are shown: its own name is on the last line. A layout effect would
@@ -71,25 +79,5 @@ function Breadcrumbs({
         <li>{children}</li>
       </ol>
     </nav>
-  );
-}
-
-interface ReloadButtonProps {
-  readonly onReload: () => void;
-  readonly isLoading: boolean;
-}
-
-function ReloadButton({ onReload, isLoading }: ReloadButtonProps) {
-  useShortcuts({ r: { label: "Reload", act: onReload } });
-  return (
-    <button
-      type="button"
-      class={`button icon-button${isLoading ? " is-loading" : ""}`}
-      aria-label="Reload"
-      title="Reload (r)"
-      onClick={onReload}
-    >
-      <Icon name="reload" />
-    </button>
   );
 }

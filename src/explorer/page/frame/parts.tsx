@@ -4,6 +4,38 @@
 import type { ComponentChildren } from "preact";
 import type { ApiCallError } from "../api-client.ts";
 import { formatTime } from "./format.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+interface ButtonProps {
+  readonly onClick: () => void;
+  readonly children?: ComponentChildren;
+  readonly icon?: IconName;
+  /** What a screen reader says: for a button with an icon alone, or with a text that is not enough. */
+  readonly label?: string;
+  readonly title?: string;
+  readonly tone?: "primary" | "danger" | "quiet" | "chip";
+  readonly isDisabled?: boolean;
+  /** Of a button that is on or off. */
+  readonly isPressed?: boolean;
+}
+
+export function Button(props: ButtonProps) {
+  const { onClick, children, icon, label, title, tone = "", isDisabled = false, isPressed } = props;
+  return (
+    <button
+      type="button"
+      class={`button ${tone} ${children === undefined ? "icon-button" : ""}`}
+      aria-label={label}
+      aria-pressed={isPressed}
+      title={title}
+      disabled={isDisabled}
+      onClick={onClick}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
 
 /** @param what is loaded: "the objects of photos" */
 export function Loading({ what }: { readonly what: string }) {
@@ -14,21 +46,16 @@ export function Loading({ what }: { readonly what: string }) {
   );
 }
 
-export function Problem({
-  problem,
-  onRetry,
-}: {
+interface ProblemProps {
   readonly problem: ApiCallError;
   readonly onRetry?: () => void;
-}) {
+}
+
+export function Problem({ problem, onRetry }: ProblemProps) {
   return (
     <div class="state problem" role="alert">
       <p>{problem.message}</p>
-      {onRetry !== undefined && (
-        <button type="button" class="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );
 }

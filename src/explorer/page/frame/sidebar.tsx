@@ -1,20 +1,13 @@
 /** The navigation of the page: the sections, links of the project, and what a person sets. */
-import { createContext } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectInfo } from "../../api/project.ts";
 import iconUrl from "../icon.svg";
 import type { Place } from "../location.ts";
 import { Dialog } from "./dialog.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
+import { Button } from "./parts.tsx";
 import { Link, useNavigation } from "./navigation.tsx";
-
-/** `null` until the project is loaded. */
-export const ProjectContext = createContext<ProjectInfo | null>(null);
-
-export function useProject(): ProjectInfo | null {
-  return useContext(ProjectContext);
-}
 
 interface Section {
   readonly label: string;
@@ -23,26 +16,24 @@ interface Section {
   readonly views: readonly Place["view"][];
 }
 
+const buckets: Place = { view: "buckets" };
+const lookup: Place = { view: "lookup", name: "", type: "A" };
+
 const sections: readonly Section[] = [
-  {
-    label: "Buckets",
-    icon: "bucket",
-    place: { view: "buckets" },
-    views: ["buckets", "objects", "uploads"],
-  },
+  { label: "Buckets", icon: "bucket", place: buckets, views: ["buckets", "objects", "uploads"] },
   { label: "Zones", icon: "zone", place: { view: "zones" }, views: ["zones", "records"] },
-  {
-    label: "DNS lookup",
-    icon: "search",
-    place: { view: "lookup", name: "", type: "A" },
-    views: ["lookup"],
-  },
+  { label: "DNS lookup", icon: "search", place: lookup, views: ["lookup"] },
   { label: "Live", icon: "live", place: { view: "live", filter: "" }, views: ["live"] },
   { label: "Faults", icon: "fault", place: { view: "faults" }, views: ["faults"] },
 ];
 
-export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
-  const project = useProject();
+interface SidebarProps {
+  /** `undefined` until the project is loaded. */
+  readonly project: ProjectInfo | undefined;
+  readonly onShortcuts: () => void;
+}
+
+export function Sidebar({ project, onShortcuts }: SidebarProps) {
   const { place } = useNavigation();
   const nav = useRef<HTMLElement>(null);
   // A narrow page shows some of the sections only.
@@ -69,13 +60,12 @@ export function Sidebar({ onShortcuts }: { readonly onShortcuts: () => void }) {
           ))}
         </ul>
       </nav>
-      {project !== null && <ProjectLinks project={project} />}
+      {project !== undefined && <ProjectLinks project={project} />}
       <div class="sidebar-tools">
         <ThemeMenu />
-        <button type="button" class="button quiet" aria-label="Shortcuts" onClick={onShortcuts}>
-          <Icon name="keyboard" />
+        <Button tone="quiet" icon="keyboard" label="Shortcuts" onClick={onShortcuts}>
           <span class="sidebar-word">Shortcuts</span>
-        </button>
+        </Button>
       </div>
     </header>
   );
@@ -135,20 +125,18 @@ function CopiedFact({ name, value }: { readonly name: string; readonly value: st
       <dt class="soft">{name}</dt>
       <dd>
         <span class="code">{value}</span>
-        <button
-          type="button"
-          class="button quiet icon-button"
-          aria-label={isCopied ? `${name} copied` : `Copy ${name}`}
-          onClick={() => {
-            // A browser that refuses leaves the text to be selected by hand.
-            navigator.clipboard.writeText(value).then(
+        <Button
+          tone="quiet"
+          icon={isCopied ? "check" : "copy"}
+          label={isCopied ? `${name} copied` : `Copy ${name}`}
+          // A browser that refuses leaves the text to be selected by hand.
+          onClick={() =>
+            void navigator.clipboard.writeText(value).then(
               () => setCopied(true),
               () => setCopied(false),
-            );
-          }}
-        >
-          <Icon name={isCopied ? "check" : "copy"} />
-        </button>
+            )
+          }
+        />
       </dd>
     </div>
   );

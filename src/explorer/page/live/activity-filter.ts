@@ -3,7 +3,7 @@
  *
  *     kind:bucket      request, bucket, query, api, other, or a binding such as kv
  *     is:error         the outcome: ok, not-found or error
- *     bucket:photos    calls of a bucket; source:, method: and status: are alike
+ *     source:s3        the program that made the call
  *     >100ms           a duration above this
  *     text, -text      any other word is searched, or must be absent; "quotes" keep spaces
  *
@@ -30,13 +30,8 @@ const fields: Readonly<Record<string, (value: string) => Test>> = {
   kind: (value) => (entry) => entry.kind === value || groupOf(entry.kind) === value,
   is: (value) => (entry) =>
     outcomes[isError(entry) ? 2 : entry.outcome === "none" ? 1 : 0] === value,
-  bucket: (value) => (entry) => entry.kind === "bucket" && entry.place.toLowerCase() === value,
   source: (value) => (entry) =>
     (entry.kind === "request" ? "script" : entry.source.toLowerCase()).startsWith(value),
-  method: (value) => (entry) => entry.method.toLowerCase() === value,
-  // 4xx is what begins with 4.
-  status: (value) => (entry) =>
-    entry.kind === "request" && String(entry.status ?? "").startsWith(value.replaceAll("x", "")),
 };
 
 /** Words as a person has written them: quotes keep spaces inside a word. */

@@ -2,72 +2,59 @@
  * The rows of the live view, the newest first. Only the rows in sight are in the document. The list
  * does not know the stream: while a person reads, the view hands over the same rows again.
  */
+import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { countedNoun, formatDuration } from "../frame/format.ts";
-import { Link } from "../frame/navigation.tsx";
 import { useRowWindow } from "../frame/row-window.ts";
 import type { LiveRow } from "./activity.ts";
-import {
-  groupOf,
-  kindName,
-  noteOf,
-  outcomeText,
-  outcomeTone,
-  placeOfCall,
-  subjectOf,
-  timeText,
-} from "./entry-words.ts";
+import { CallLink, Kind, Outcome } from "./entry-details.tsx";
+import { noteOf, subjectOf, timeText } from "./entry-words.ts";
 
 interface ActivityListProps {
+  readonly list: RefObject<HTMLDivElement | null>;
   /** The newest row comes first. */
   readonly rows: readonly LiveRow[];
   /** The row that has or gets the focus. */
-  readonly activeSerial: number | null;
-  readonly openSerial: number | null;
-  readonly onActivate: (serial: number) => void;
+  readonly active: LiveRow | null;
+  /** Whether the active row has its details open. */
+  readonly isOpen: boolean;
   readonly onOpen: (row: LiveRow) => void;
   /** Whether a person reads: the list is scrolled, pointed at, or has the focus. */
   readonly onReading: (isReading: boolean) => void;
-  /** Changes when the list goes to the newest row. */
-  readonly topRequest: number;
 }
 
-const columns = [
-  ["live-time", "Time"],
-  ["live-kind", "Kind"],
-  ["live-method", "Method"],
-  ["live-subject", "Subject"],
-  ["live-source", "Source"],
-  ["live-outcome", "Result"],
-  ["live-duration", "Took"],
-] as const;
+/** With the classes of the cells. */
+const columns: readonly (readonly [label: string, name: string, text?: string])[] = [
+  ["Time", "live-time", "code"],
+  ["Kind", "live-kind"],
+  ["Method", "live-method", "code"],
+  ["Subject", "live-subject", "code"],
+  ["Source", "live-source"],
+  ["Result", "live-outcome"],
+  ["Took", "live-duration"],
+];
 
 export function ActivityList(props: ActivityListProps) {
-  const { rows, activeSerial, openSerial, onActivate, onOpen, onReading, topRequest } = props;
-  const list = useRef<HTMLDivElement>(null);
+  const { list, rows, active, isOpen, onOpen, onReading } = props;
   const serials = useMemo(() => rows.map(({ serial }) => serial), [rows]);
   const { first, end, rowHeight, show } = useRowWindow(list, serials);
-  useLayoutEffect(() => {
-    if (list.current !== null) list.current.scrollTop = 0;
-  }, [topRequest]);
   // A list that is shown again, because the filter matches again, takes no focus from the filter.
-  const focusedSerial = useRef(activeSerial);
+  const focused = useRef(active);
   useLayoutEffect(() => {
-    if (focusedSerial.current === activeSerial) return;
-    focusedSerial.current = activeSerial;
-    const index = activeSerial === null ? -1 : serials.indexOf(activeSerial);
-    if (index === -1) return;
+    if (focused.current === active) return;
+    focused.current = active;
+    const index = active === null ? -1 : serials.indexOf(active.serial);
+    if (active === null || index === -1) return;
     show(index);
     // The row is in the document after the next render.
-    requestAnimationFrame(() => focusRow(activeSerial as number));
-  }, [activeSerial]);
+    requestAnimationFrame(() => focusRow(active));
+  }, [active]);
   const update = (): void => {
-    const element = list.current;
-    const isReading = element?.matches(":hover, :focus-within") === true;
-    onReading(isReading || (element?.scrollTop ?? 0) > rowHeight / 2);
+    const isReading = list.current?.matches(":hover, :focus-within") === true;
+    onReading(isReading || (list.current?.scrollTop ?? 0) > rowHeight / 2);
   };
   const shown = rows.slice(first, end);
-  const hasActive = shown.some(({ serial }) => serial === activeSerial);
+  const tabRow = shown.find(({ serial }) => serial === active?.serial) ?? shown[0];
   return (
     <div
       class="live-list panel"
@@ -82,80 +69,65 @@ export function ActivityList(props: ActivityListProps) {
       onFocusOut={() => requestAnimationFrame(update)}
     >
       <div class="live-row live-head" role="row" aria-rowindex={1}>
-        {columns.map(([name, label]) => (
+        {columns.map(([label, name]) => (
           <span key={name} role="columnheader" class={name}>
             {label}
           </span>
         ))}
       </div>
       <div class="live-rows" role="presentation" style={{ height: `${rows.length * rowHeight}px` }}>
-        {shown.map((row, index) => (
-          <div
-            key={row.serial}
-            class={`live-row${row.serial === openSerial ? " open" : ""}`}
-            role="row"
-            aria-rowindex={first + index + 2}
-            aria-selected={row.serial === openSerial}
-            tabIndex={(hasActive ? row.serial === activeSerial : index === 0) ? 0 : -1}
-            data-serial={row.serial}
-            style={{ transform: `translateY(${(first + index) * rowHeight}px)` }}
-            onClick={(event) => {
-              if ((event.target as Element).closest("a") !== null) return;
-              onActivate(row.serial);
-              onOpen(row);
-            }}
-          >
-            <RowCells entry={row.entry} />
-          </div>
-        ))}
+        {shown.map((row, index) => {
+          const isSelected = isOpen && row.serial === active?.serial;
+          return (
+            <div
+              key={row.serial}
+              class={isSelected ? "live-row open" : "live-row"}
+              role="row"
+              aria-rowindex={first + index + 2}
+              aria-selected={isSelected}
+              tabIndex={row === tabRow ? 0 : -1}
+              data-serial={row.serial}
+              style={{ transform: `translateY(${(first + index) * rowHeight}px)` }}
+              onClick={(event) => {
+                if ((event.target as Element).closest("a") === null) onOpen(row);
+              }}
+            >
+              {cellsOf(row).map((content, column) => (
+                <span key={column} role="gridcell" class={columns[column]?.slice(1).join(" ")}>
+                  {content}
+                </span>
+              ))}
+            </div>
+          );
+        })}
       </div>
     </div>
   );
 }
 
-export function focusRow(serial: number): void {
+export function focusRow({ serial }: LiveRow): void {
   document.querySelector<HTMLElement>(`[data-serial="${serial}"]`)?.focus({ preventScroll: true });
 }
 
-function RowCells({ entry }: Pick<LiveRow, "entry">) {
-  const place = entry.kind === "request" ? null : placeOfCall(entry);
+function cellsOf({ entry }: LiveRow) {
   const subject = subjectOf(entry);
   const note = noteOf(entry);
-  const calls = entry.kind === "request" ? entry.calls.length : 0;
-  return (
-    <>
-      <span class="live-time code" role="gridcell">
-        {timeText(entry.at)}
-      </span>
-      <span role="gridcell" class={`live-kind kind-${groupOf(entry.kind)}`}>
-        {kindName(entry.kind)}
-      </span>
-      <span role="gridcell" class="live-method code">
-        {entry.method}
-      </span>
-      <span role="gridcell" class="live-subject code" title={subject}>
-        {place === null ? (
-          <bdi>{subject}</bdi>
-        ) : (
-          <Link to={place} tabIndex={-1}>
-            <bdi>{subject}</bdi>
-          </Link>
-        )}
-        {note !== null && <bdi class="live-row-note">{note}</bdi>}
-      </span>
-      <span role="gridcell" class="live-source">
-        {entry.kind === "request" ? (
-          `script${calls === 0 ? "" : `, ${countedNoun(calls, "call")}`}`
-        ) : (
-          <bdi>{entry.source}</bdi>
-        )}
-      </span>
-      <span role="gridcell" class="live-outcome">
-        <span class={`badge ${outcomeTone(entry)}`}>{outcomeText(entry)}</span>
-      </span>
-      <span role="gridcell" class="live-duration">
-        {formatDuration(entry.milliseconds)}
-      </span>
-    </>
-  );
+  const isRequest = entry.kind === "request";
+  const calls = isRequest ? entry.calls.length : 0;
+  return [
+    timeText(entry.at),
+    <Kind kind={entry.kind} />,
+    entry.method,
+    <span title={subject}>
+      {isRequest ? <bdi>{subject}</bdi> : <CallLink call={entry} text={subject} tabIndex={-1} />}
+      {note !== null && <bdi class="live-row-note">{note}</bdi>}
+    </span>,
+    isRequest ? (
+      `script${calls === 0 ? "" : `, ${countedNoun(calls, "call")}`}`
+    ) : (
+      <bdi>{entry.source}</bdi>
+    ),
+    <Outcome entry={entry} />,
+    formatDuration(entry.milliseconds),
+  ];
 }

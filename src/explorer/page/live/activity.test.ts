@@ -8,15 +8,15 @@ const idsOf = (rows: typeof emptyBuffer.rows) => rows.map(({ entry }) => entry.i
 describe("addBatch()", () => {
   it("keeps the newest entries, and counts those that leave", () => {
     const first = addBatch(emptyBuffer, batch(1, 2), 3);
-    expect(first).toMatchObject({ lastId: 2, droppedByPage: 0 });
+    expect(first).toMatchObject({ lastId: 2, dropped: 0 });
     const second = addBatch(first, batch(3, 4, 5), 3);
     expect(idsOf(second.rows)).toEqual([3, 4, 5]);
-    expect(second).toMatchObject({ lastId: 5, droppedByPage: 2 });
+    expect(second).toMatchObject({ lastId: 5, dropped: 2 });
   });
 
   it("adds up what the server dropped", () => {
     const once = addBatch(emptyBuffer, { entries: [], dropped: 4 });
-    expect(addBatch(once, { entries: [], dropped: 3 }).droppedByServer).toBe(7);
+    expect(addBatch(once, { entries: [], dropped: 3 }).dropped).toBe(7);
     expect(once.lastId).toBe(0);
   });
 
@@ -36,7 +36,7 @@ describe("addBatch() with a request that ran for long", () => {
     });
     const after = addBatch(before, { entries: [requestEntry({ id: 3, replaces: 1 })], dropped: 0 });
     expect(idsOf(after.rows)).toEqual([2, 3]);
-    expect(after.droppedByPage).toBe(0);
+    expect(after.dropped).toBe(0);
   });
 });
 
@@ -55,46 +55,25 @@ const ended = (ago: number, milliseconds = 5) =>
 describe("ActivityMeter", () => {
   it("counts what ended in each whole second, the last second last", () => {
     const meter = new ActivityMeter();
-    meter.add([ended(600), ended(1400), ended(1600)], now);
-    expect(meter.read(now).bucket.slice(-3)).toEqual([0, 1, 2]);
-    expect(meter.read(now + 1000).bucket.slice(-3)).toEqual([1, 2, 0]);
-    expect(meter.read(now).bucket).toHaveLength(meterSeconds);
+    meter.add([ended(600), ended(1400), ended(1600), ended(1000, 9000), ended(100)], now);
+    expect(meter.read(now).all.slice(-3)).toEqual([0, 1, 3]);
+    expect(meter.read(now + 1000).all.slice(-3)).toEqual([1, 3, 1]);
+    expect(meter.read(now).all).toHaveLength(meterSeconds);
   });
 
-  it("counts a long call in the second in which the call ended", () => {
-    const meter = new ActivityMeter();
-    meter.add([ended(1000, 9000)], now);
-    expect(meter.read(now).bucket.at(-1)).toBe(1);
-  });
-
-  it("does not count the second that goes on", () => {
-    const meter = new ActivityMeter();
-    meter.add([ended(100)], now);
-    expect(meter.read(now).bucket.at(-1)).toBe(0);
-    expect(meter.read(now + 1000).bucket.at(-1)).toBe(1);
-  });
-
-  it("counts the calls of a request with their kinds, and the errors", () => {
+  it("counts errors, also responses with the status 500", () => {
     const meter = new ActivityMeter();
     const failed = { ...ended(1500), outcome: "error" as const };
-    const calls = [failed, { ...ended(1500), kind: "query" as const }];
-    meter.add([requestEntry({ at: now - 2000, milliseconds: 500, status: 500, calls })], now);
-    const sums = Object.fromEntries(
-      Object.entries(meter.read(now)).map(([name, counts]) => [name, counts.at(-1)]),
-    );
-    expect(sums).toEqual({ request: 1, bucket: 1, query: 1, api: 0, other: 0, error: 2 });
+    meter.add([failed, requestEntry({ at: now - 2000, milliseconds: 500, status: 500 })], now);
+    expect(meter.read(now).errors.at(-1)).toBe(2);
   });
 
-  it("leaves out the explorer's own calls, and what ended more than a minute ago", () => {
+  it("leaves out the explorer's own calls, and forgets what ended more than a minute ago", () => {
     const meter = new ActivityMeter();
     meter.add([{ ...ended(1500), source: "explorer" }, ended(62_000)], now);
-    expect(Math.max(...meter.read(now).bucket)).toBe(0);
-  });
-
-  it("forgets what is older than a minute", () => {
-    const meter = new ActivityMeter();
+    expect(Math.max(...meter.read(now).all)).toBe(0);
     meter.add([ended(1500)], now);
     meter.add([], now + 70_000);
-    expect(Math.max(...meter.read(now).bucket)).toBe(0);
+    expect(Math.max(...meter.read(now).all)).toBe(0);
   });
 });

@@ -7,10 +7,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ActivityBatch, ActivityEntry } from "../../api/activity.ts";
 import { apiUrl } from "../api-client.ts";
 import { openStream } from "../frame/events.ts";
-import { groupOf, groups, isError, isOfExplorer, type Group } from "./entry-words.ts";
+import { isError, isOfExplorer } from "./entry-words.ts";
 
 /** Enough to look back on, and little enough to filter with each letter that is typed. */
-export const rowsMax = 2000;
+const rowsMax = 2000;
 
 /** The ids of the server are no names: a server that is started again counts from 1. */
 export interface LiveRow {
@@ -25,19 +25,11 @@ export interface EntryBuffer {
   /** The id after which a new connection goes on: 0 before the first entry. */
   readonly lastId: number;
   readonly nextSerial: number;
-  /** Entries that the server dropped before the page could read them. */
-  readonly droppedByServer: number;
-  /** Entries that made room for newer ones. */
-  readonly droppedByPage: number;
+  /** Entries that made room for newer ones, here or at the server. */
+  readonly dropped: number;
 }
 
-export const emptyBuffer: EntryBuffer = {
-  rows: [],
-  lastId: 0,
-  nextSerial: 1,
-  droppedByServer: 0,
-  droppedByPage: 0,
-};
+export const emptyBuffer: EntryBuffer = { rows: [], lastId: 0, nextSerial: 1, dropped: 0 };
 
 export function addBatch(
   buffer: EntryBuffer,
@@ -58,8 +50,7 @@ export function addBatch(
     // The last entry rather than the highest id: a server that is started again has lower ids.
     lastId: entries.at(-1)?.id ?? buffer.lastId,
     nextSerial: buffer.nextSerial + added.length,
-    droppedByServer: buffer.droppedByServer + dropped,
-    droppedByPage: buffer.droppedByPage + all.length - rows.length,
+    dropped: buffer.dropped + dropped + all.length - rows.length,
   };
 }
 
@@ -70,26 +61,26 @@ export function clearBuffer({ lastId, nextSerial }: EntryBuffer): EntryBuffer {
 
 export const meterSeconds = 60;
 
-type Counted = Group | "error";
-type Bin = Record<Counted, number>;
+/** How many ended in each second, and how many of them failed; the last item is the last whole second. */
+export interface Rates {
+  readonly all: readonly number[];
+  readonly errors: readonly number[];
+}
 
-/** How many ended in each second; the last item is the last whole second. */
-export type Rates = Readonly<Record<Counted, readonly number[]>>;
-
-/**
- * Rates of the last 60 seconds. An entry counts in the second in which it ended, and the calls of a
- * request count with their own kinds.
- */
+/** Rates of the last 60 seconds. An entry counts in the second in which it ended. */
 export class ActivityMeter {
-  readonly #bins = new Map<number, Bin>();
+  readonly #bins = new Map<number, { all: number; errors: number }>();
 
   /** @param now milliseconds since the epoch */
   add(entries: readonly ActivityEntry[], now: number): void {
     const oldest = Math.floor(now / 1000) - meterSeconds;
     for (const entry of entries) {
-      if (isOfExplorer(entry)) continue;
-      this.#count(entry, oldest);
-      if (entry.kind === "request") for (const call of entry.calls) this.#count(call, oldest);
+      const second = Math.floor((entry.at + entry.milliseconds) / 1000);
+      if (second < oldest || isOfExplorer(entry)) continue;
+      const bin = this.#bins.get(second) ?? { all: 0, errors: 0 };
+      this.#bins.set(second, bin);
+      bin.all++;
+      if (isError(entry)) bin.errors++;
     }
     for (const second of this.#bins.keys()) if (second < oldest) this.#bins.delete(second);
   }
@@ -97,26 +88,11 @@ export class ActivityMeter {
   /** @param now milliseconds since the epoch */
   read(now: number): Rates {
     const first = Math.floor(now / 1000) - meterSeconds;
-    const rates = (name: Counted): readonly number[] =>
-      Array.from(
-        { length: meterSeconds },
-        (_, index) => this.#bins.get(first + index)?.[name] ?? 0,
-      );
-    return Object.fromEntries(
-      [...groups, "error" as const].map((name) => [name, rates(name)]),
-    ) as Rates;
-  }
-
-  #count(entry: ActivityEntry, oldest: number): void {
-    const second = Math.floor((entry.at + entry.milliseconds) / 1000);
-    if (second < oldest) return;
-    let bin = this.#bins.get(second);
-    if (bin === undefined) {
-      bin = { request: 0, bucket: 0, query: 0, api: 0, other: 0, error: 0 };
-      this.#bins.set(second, bin);
-    }
-    bin[groupOf(entry.kind)]++;
-    if (isError(entry)) bin.error++;
+    const bins = Array.from({ length: meterSeconds }, (_, index) => this.#bins.get(first + index));
+    return {
+      all: bins.map((bin) => bin?.all ?? 0),
+      errors: bins.map((bin) => bin?.errors ?? 0),
+    };
   }
 }
 
@@ -124,14 +100,7 @@ const renderMilliseconds = 250;
 
 export type ConnectionState = "connecting" | "open" | "lost";
 
-export interface ActivityStream {
-  readonly buffer: EntryBuffer;
-  readonly connection: ConnectionState;
-  readonly meter: ActivityMeter;
-  readonly clear: () => void;
-}
-
-export function useActivity(): ActivityStream {
+export function useActivity() {
   const current = useRef(emptyBuffer);
   const [meter] = useState(() => new ActivityMeter());
   const [buffer, setBuffer] = useState(emptyBuffer);

@@ -6,8 +6,8 @@ import type { ComponentChildren } from "preact";
 import { formatBytes } from "../../../base/format.ts";
 import type { ActivityEntry, CallEntry, RequestEntry } from "../../api/activity.ts";
 import { countedNoun, formatDuration, shownKey } from "../frame/format.ts";
-import { Icon } from "../frame/icon.tsx";
 import { Link } from "../frame/navigation.tsx";
+import { Button } from "../frame/parts.tsx";
 import {
   groupOf,
   kindName,
@@ -18,86 +18,35 @@ import {
   timeText,
 } from "./entry-words.ts";
 
-export function EntryDetails({
-  entry,
-  onClose,
-}: {
+interface EntryDetailsProps {
   readonly entry: ActivityEntry;
   readonly onClose: () => void;
-}) {
+}
+
+export function EntryDetails({ entry, onClose }: EntryDetailsProps) {
+  const isRequest = entry.kind === "request";
   return (
     <aside class="live-details panel" aria-label="Details of the entry">
       <header class="toolbar">
         <h2 class="toolbar">
-          <span class={`live-kind kind-${groupOf(entry.kind)}`}>{kindName(entry.kind)}</span>
+          <Kind kind={entry.kind} />
           <span class="code">{entry.method}</span>
-          <span class={`badge ${outcomeTone(entry)}`}>{outcomeText(entry)}</span>
+          <Outcome entry={entry} />
         </h2>
-        <button
-          type="button"
-          class="button quiet icon-button"
-          aria-label="Close the details"
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
+        <Button tone="quiet" icon="close" label="Close the details" onClick={onClose} />
       </header>
-      <Note entry={entry} />
-      {entry.kind === "request" ? <RequestParts request={entry} /> : <CallParts call={entry} />}
-    </aside>
-  );
-}
-
-/** The note of a request is the message of its exception, which is shown with its stack. */
-function Note({ entry }: { readonly entry: ActivityEntry }) {
-  const isRepeated = entry.kind === "request" && (entry.exceptions ?? []).length > 0;
-  if (entry.note === null || isRepeated) return null;
-  return (
-    <p class={entry.outcome === "error" ? "live-note bad" : "live-note"}>
-      <bdi>{entry.note}</bdi>
-    </p>
-  );
-}
-
-function RequestParts({ request }: { readonly request: RequestEntry }) {
-  const { calls, logs, exceptions = [] } = request;
-  // A call that goes on after the response makes the time line longer than the request.
-  const ends = calls.map((call) => call.at + call.milliseconds - request.at);
-  const total = Math.max(request.milliseconds, ...ends);
-  return (
-    <>
-      {exceptions.map(({ name, message, stack }, index) => (
-        <section key={index} class="live-exception" aria-label="Exception">
-          <h3>
-            <bdi>{`${name}: ${message}`}</bdi>
-          </h3>
-          {stack !== "" && <pre tabIndex={0}>{stack}</pre>}
-        </section>
-      ))}
+      {isRequest ? <Exceptions request={entry} /> : <Note entry={entry} />}
       <dl class="live-fields">
-        <Field name="URL">
-          <bdi class="code">{shownKey(request.url)}</bdi>
-        </Field>
-        <Field name="Began">{timeText(request.at)}</Field>
-        <Field name="Took">{formatDuration(request.milliseconds)}</Field>
+        {isRequest ? <Field name="URL">{shownKey(entry.url)}</Field> : <CallFields call={entry} />}
+        <Field name="Began">{timeText(entry.at)}</Field>
+        <Field name="Took">{formatDuration(entry.milliseconds)}</Field>
       </dl>
-      <section>
-        <h3>{calls.length === 0 ? "No calls" : countedNoun(calls.length, "call")}</h3>
-        {calls.length > 0 && (
-          <ol class="live-calls">
-            {calls
-              .toSorted((one, other) => one.at - other.at)
-              .map((call) => (
-                <CallBar key={call.id} call={call} start={request.at} total={total} />
-              ))}
-          </ol>
-        )}
-      </section>
-      {logs.length > 0 && (
+      {isRequest && <Calls request={entry} />}
+      {isRequest && entry.logs.length > 0 && (
         <section>
           <h3>Console</h3>
           <ul class="live-logs">
-            {logs.map(({ level, text }, index) => (
+            {entry.logs.map(({ level, text }, index) => (
               <li key={index} class={`code level-${level}`}>
                 <span class="badge">{level}</span> <bdi>{text}</bdi>
               </li>
@@ -105,7 +54,69 @@ function RequestParts({ request }: { readonly request: RequestEntry }) {
           </ul>
         </section>
       )}
-    </>
+    </aside>
+  );
+}
+
+export function Kind({ kind }: { readonly kind: string }) {
+  return <span class={`live-kind kind-${groupOf(kind)}`}>{kindName(kind)}</span>;
+}
+
+export function Outcome({ entry }: { readonly entry: ActivityEntry }) {
+  return <span class={`badge ${outcomeTone(entry)}`}>{outcomeText(entry)}</span>;
+}
+
+function Note({ entry: { note, outcome } }: { readonly entry: ActivityEntry }) {
+  if (note === null) return null;
+  return (
+    <p class={outcome === "error" ? "live-note bad" : "live-note"}>
+      <bdi>{note}</bdi>
+    </p>
+  );
+}
+
+/** The note of a request is the message of its exception, which is shown with its stack. */
+function Exceptions({ request }: { readonly request: RequestEntry }) {
+  const { exceptions = [] } = request;
+  if (exceptions.length === 0) return <Note entry={request} />;
+  return exceptions.map(({ name, message, stack }, index) => (
+    <section key={index} class="live-exception" aria-label="Exception">
+      <h3>
+        <bdi>{`${name}: ${message}`}</bdi>
+      </h3>
+      {stack !== "" && <pre tabIndex={0}>{stack}</pre>}
+    </section>
+  ));
+}
+
+function Calls({ request }: { readonly request: RequestEntry }) {
+  const { at, calls } = request;
+  // A call that goes on after the response makes the time line longer than the request.
+  const ends = calls.map((call) => call.at + call.milliseconds - at);
+  const total = Math.max(request.milliseconds, ...ends) || 1;
+  return (
+    <section>
+      <h3>{calls.length === 0 ? "No calls" : countedNoun(calls.length, "call")}</h3>
+      <ol class="live-calls">
+        {calls
+          .toSorted((one, other) => one.at - other.at)
+          .map((call) => (
+            <li key={call.id}>
+              <p class="toolbar live-call">
+                <Kind kind={call.kind} />
+                <span class="code">{call.method}</span>
+                <span class="live-call-subject code">
+                  <CallLink call={call} text={subjectOf(call)} />
+                </span>
+                {call.outcome !== "ok" && <Outcome entry={call} />}
+                <span class="live-duration">{formatDuration(call.milliseconds)}</span>
+              </p>
+              <CallBar call={call} start={at} total={total} />
+              <Note entry={call} />
+            </li>
+          ))}
+      </ol>
+    </section>
   );
 }
 
@@ -117,101 +128,78 @@ interface CallBarProps {
   readonly total: number;
 }
 
-function CallBar({ call, start, total }: CallBarProps) {
-  const group = groupOf(call.kind);
+function CallBar({ call: { at, kind, milliseconds, outcome }, start, total }: CallBarProps) {
   // Clocks of two processes may differ by a little, and a short call is visible, too.
-  const offset = Math.max(0, call.at - start);
-  const startPercent = Math.min(99, (100 * offset) / (total || 1));
-  const widthPercent = Math.max(
-    1,
-    Math.min(100 - startPercent, (100 * call.milliseconds) / (total || 1)),
-  );
+  const offset = Math.max(0, at - start);
+  const from = Math.min(99, (100 * offset) / total);
+  const width = Math.max(1, Math.min(100 - from, (100 * milliseconds) / total));
   return (
-    <li>
-      <p class="toolbar live-call">
-        <span class={`live-kind kind-${group}`}>{kindName(call.kind)}</span>
-        <span class="code">{call.method}</span>
-        <span class="live-call-subject code">
-          <CallLink call={call} text={subjectOf(call)} />
-        </span>
-        {call.outcome !== "ok" && (
-          <span class={`badge ${outcomeTone(call)}`}>{outcomeText(call)}</span>
-        )}
-        <span class="live-duration">{formatDuration(call.milliseconds)}</span>
-      </p>
-      <svg
-        class={`live-bar kind-${group}${call.outcome === "error" ? " bad" : ""}`}
-        role="img"
-        aria-label={`from ${formatDuration(offset)}, for ${formatDuration(call.milliseconds)}`}
-        width="100%"
-        height="6"
-      >
-        <rect class="live-bar-track" width="100%" height="6" rx="3" />
-        <rect x={`${startPercent}%`} width={`${widthPercent}%`} height="6" rx="3" />
-      </svg>
-      <Note entry={call} />
-    </li>
+    <svg
+      class={`live-bar kind-${groupOf(kind)}${outcome === "error" ? " bad" : ""}`}
+      role="img"
+      aria-label={`from ${formatDuration(offset)}, for ${formatDuration(milliseconds)}`}
+      width="100%"
+      height="6"
+    >
+      <rect class="live-bar-track" width="100%" height="6" rx="3" />
+      <rect x={`${from}%`} width={`${width}%`} height="6" rx="3" />
+    </svg>
   );
 }
 
-const placeNames: Readonly<Record<string, string>> = {
-  bucket: "Bucket",
-  query: "Zone",
-  api: "Zone",
-};
-const subjectNames: Readonly<Record<string, string>> = {
-  bucket: "Key",
-  query: "Name",
-  api: "Path",
+/** What the place and the subject of a call are. */
+const fieldNames: Readonly<Record<string, readonly [place: string, subject: string]>> = {
+  bucket: ["Bucket", "Key"],
+  query: ["Zone", "Name"],
+  api: ["Zone", "Path"],
 };
 
-function CallParts({ call }: { readonly call: CallEntry }) {
-  const { kind, place, subject } = call;
+function CallFields({ call }: { readonly call: CallEntry }) {
+  const { kind, source, place, subject, bytes } = call;
+  const [placeName, subjectName] = fieldNames[kind] ?? ["Binding", "Subject"];
   return (
-    <dl class="live-fields">
-      <Field name="Made by">
-        <bdi>{call.source}</bdi>
-      </Field>
-      {place !== "" && (
-        <Field name={placeNames[kind] ?? "Binding"}>
-          <bdi class="code">{place}</bdi>
-        </Field>
-      )}
+    <>
+      <Field name="Made by">{source}</Field>
+      {place !== "" && <Field name={placeName}>{place}</Field>}
       {subject !== "" && (
-        <Field name={subjectNames[kind] ?? "Subject"}>
-          <span class="code">
-            <CallLink call={call} text={shownKey(subject)} />
-          </span>
+        <Field name={subjectName}>
+          <CallLink call={call} text={shownKey(subject)} />
         </Field>
       )}
-      {call.bytes !== null && <Field name="Content">{formatBytes(call.bytes)}</Field>}
-      <Field name="Began">{timeText(call.at)}</Field>
-      <Field name="Took">{formatDuration(call.milliseconds)}</Field>
-    </dl>
+      {bytes !== null && <Field name="Content">{formatBytes(bytes)}</Field>}
+    </>
   );
 }
 
-function CallLink({ call, text }: { readonly call: CallEntry; readonly text: string }) {
+interface CallLinkProps {
+  readonly call: CallEntry;
+  readonly text: string;
+  readonly tabIndex?: number;
+}
+
+/** The subject of a call, with a link to its object, records or answer. */
+export function CallLink({ call, text, tabIndex }: CallLinkProps) {
   const place = placeOfCall(call);
   if (place === null) return <bdi>{text}</bdi>;
   return (
-    <Link to={place}>
+    <Link to={place} {...(tabIndex !== undefined && { tabIndex })}>
       <bdi>{text}</bdi>
     </Link>
   );
 }
 
-function Field({
-  name,
-  children,
-}: {
+interface FieldProps {
   readonly name: string;
   readonly children: ComponentChildren;
-}) {
+}
+
+function Field({ name, children }: FieldProps) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd>
+        <bdi class="code">{children}</bdi>
+      </dd>
     </div>
   );
 }

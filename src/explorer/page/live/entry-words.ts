@@ -3,20 +3,18 @@ import type { ActivityEntry, CallEntry } from "../../api/activity.ts";
 import { shownKey } from "../frame/format.ts";
 import { bucketPlace, type Place } from "../location.ts";
 
-/** Rates and filters have few kinds: all bindings without a view of their own are one. */
-export const groups = ["request", "bucket", "query", "api", "other"] as const;
-export type Group = (typeof groups)[number];
-
-export const groupLabels: Readonly<Record<Group, string>> = {
+/** Filters have few kinds: all bindings without a view of their own are one. */
+export const groupLabels = {
   request: "Requests",
   bucket: "Buckets",
   query: "DNS queries",
   api: "DNS API",
   other: "Other bindings",
-};
+} as const;
 
-export function groupOf(kind: string): Group {
-  return groups.find((group) => group === kind) ?? "other";
+/** The kind for filters and colours. */
+export function groupOf(kind: string): string {
+  return kind in groupLabels ? kind : "other";
 }
 
 const kindNames: Readonly<Record<string, string>> = {

@@ -4,21 +4,18 @@
  * Rows do not move while a person reads: while the pointer is on a row, a row has the focus, the list
  * is scrolled, details are open, or the list is paused. New entries are then counted in a button.
  */
-import type { Ref } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countedNoun, formatCount } from "../frame/format.ts";
-import { Icon } from "../frame/icon.tsx";
 import { useNavigation } from "../frame/navigation.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
-import { Empty, Loading } from "../frame/parts.tsx";
+import { Button, Empty, Loading } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
-import { useProject } from "../frame/sidebar.tsx";
 import type { Place } from "../location.ts";
 import { hasWord, parseFilter, toggleWord } from "./activity-filter.ts";
 import { ActivityList, focusRow } from "./activity-list.tsx";
 import {
   meterSeconds,
-  rowsMax,
   useActivity,
   type ActivityMeter,
   type ConnectionState,
@@ -26,25 +23,30 @@ import {
   type LiveRow,
 } from "./activity.ts";
 import { EntryDetails } from "./entry-details.tsx";
-import { groupLabels, groups } from "./entry-words.ts";
+import { groupLabels } from "./entry-words.ts";
+import "../styles/live.css";
 
-type LivePlace = Extract<Place, { view: "live" }>;
+interface LiveViewProps {
+  readonly place: Extract<Place, { view: "live" }>;
+  /** Whether the server observes the requests of a script. */
+  readonly hasRequests: boolean;
+}
 
-export function LiveView({ place }: { readonly place: LivePlace }) {
+export function LiveView({ place, hasRequests }: LiveViewProps) {
   const { go } = useNavigation();
   const { buffer, connection, meter, clear } = useActivity();
   const filterInput = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const [isPaused, setPaused] = useState(false);
-  const [open, setOpen] = useState<LiveRow | null>(null);
-  const [activeSerial, setActiveSerial] = useState<number | null>(null);
+  const [active, setActive] = useState<LiveRow | null>(null);
+  const [isOpen, setOpen] = useState(false);
   const [isReading, setReading] = useState(false);
-  const [topRequest, setTopRequest] = useState(0);
-  const held = useRef<EntryBuffer | null>(null);
+  /** What is shown while a person reads. */
+  const [held, setHeld] = useState<EntryBuffer | null>(null);
 
-  const isHeld = isPaused || open !== null || isReading;
-  if (!isHeld) held.current = null;
-  else held.current ??= buffer;
-  const shown = held.current ?? buffer;
+  const isHeld = isPaused || isOpen || isReading;
+  if (isHeld !== (held !== null)) setHeld(isHeld ? buffer : null);
+  const shown = (isHeld ? held : null) ?? buffer;
 
   const filter = useMemo(() => parseFilter(place.filter), [place.filter]);
   const rows = useMemo(
@@ -58,35 +60,30 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
     [buffer, shown, filter],
   );
 
-  const toTop = (): void => {
-    setActiveSerial(null);
-    setReading(false);
-    setTopRequest((before) => before + 1);
-  };
   const showNew = (): void => {
-    held.current = isHeld ? buffer : null;
-    toTop();
+    setHeld(null);
+    list.current?.scrollTo(0, 0);
+    setActive(null);
+    setReading(false);
   };
   const clearAll = (): void => {
-    held.current = null;
-    setOpen(null);
-    toTop();
+    setOpen(false);
+    setActive(null);
+    setReading(false);
+    setHeld(null);
     clear();
   };
   const move = (step: number): void => {
-    const index = rows.findIndex(({ serial }) => serial === activeSerial);
-    const next = rows[Math.min(rows.length - 1, Math.max(0, index + step))];
-    if (next === undefined) return;
-    setActiveSerial(next.serial);
-    if (open !== null) setOpen(next);
+    const index = rows.findIndex(({ serial }) => serial === active?.serial);
+    setActive(rows[Math.min(rows.length - 1, Math.max(0, index + step))] ?? null);
   };
   const leave = (): void => {
     if (document.activeElement === filterInput.current) filterInput.current?.blur();
-    else if (open !== null) {
-      setOpen(null);
-      requestAnimationFrame(() => focusRow(open.serial));
+    else if (isOpen) {
+      setOpen(false);
+      if (active !== null) requestAnimationFrame(() => focusRow(active));
     } else {
-      setActiveSerial(null);
+      setActive(null);
       if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     }
   };
@@ -96,10 +93,7 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
     c: { label: "Clear the list", act: clearAll },
     ArrowDown: { label: "The next row", act: () => move(1) },
     ArrowUp: { label: "The row before", act: () => move(-1) },
-    Enter: {
-      label: "Open the row",
-      act: () => setOpen(rows.find(({ serial }) => serial === activeSerial) ?? null),
-    },
+    Enter: { label: "Open the row", act: () => setOpen(active !== null) },
     Escape: { label: "Close the details, leave the rows", act: leave },
   });
 
@@ -110,29 +104,31 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
         counts={<Connection state={connection} isPaused={isPaused} />}
         onReload={showNew}
       >
-        <button
-          type="button"
-          class="button"
-          aria-pressed={isPaused}
+        <Button
+          icon={isPaused ? "play" : "pause"}
+          isPressed={isPaused}
           onClick={() => setPaused(!isPaused)}
         >
-          <Icon name={isPaused ? "play" : "pause"} />
           {isPaused ? "Continue" : "Pause"}
-        </button>
-        <button type="button" class="button" onClick={clearAll}>
-          <Icon name="close" />
+        </Button>
+        <Button icon="close" onClick={clearAll}>
           Clear
-        </button>
+        </Button>
       </PageHeader>
-      <RequestsHint />
+      {!hasRequests && (
+        <p class="soft">
+          Requests of a script appear here when <code>ledge dev</code> serves this page. Calls of
+          other programs, DNS queries and API calls appear now.
+        </p>
+      )}
       <RateStrip meter={meter} />
       <FilterBar
         filter={place.filter}
         problem={filter.problem}
-        inputRef={filterInput}
+        input={filterInput}
         onChange={(text) => go({ view: "live", filter: text }, true)}
       />
-      <div class={open === null ? "live-body" : "live-body with-details"}>
+      <div class={isOpen ? "live-body with-details" : "live-body"}>
         <div class="live-stream">
           {newCount > 0 && isHeld && (
             <button type="button" class="button primary live-new" onClick={showNew}>
@@ -141,32 +137,28 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
           )}
           {rows.length > 0 ? (
             <ActivityList
+              list={list}
               rows={rows}
-              activeSerial={activeSerial}
-              openSerial={open?.serial ?? null}
-              onActivate={setActiveSerial}
-              onOpen={setOpen}
+              active={active}
+              isOpen={isOpen}
+              onOpen={(row) => {
+                setActive(row);
+                setOpen(true);
+              }}
               onReading={setReading}
-              topRequest={topRequest}
             />
           ) : (
             <NoRows hasEntries={shown.rows.length > 0} connection={connection} />
           )}
         </div>
-        {open !== null && <EntryDetails entry={open.entry} onClose={leave} />}
+        {isOpen && active !== null && <EntryDetails entry={active.entry} onClose={leave} />}
       </div>
       <p class="live-foot soft">
         {countedNoun(rows.length, "row")}
-        {droppedText(buffer)}
+        {buffer.dropped > 0 && `, after ${formatCount(buffer.dropped)} older ones that are gone`}
       </p>
     </div>
   );
-}
-
-function droppedText({ droppedByPage, droppedByServer }: EntryBuffer): string {
-  const page = `this page keeps the newest ${formatCount(rowsMax)} and has dropped ${formatCount(droppedByPage)}`;
-  const server = `the server dropped ${formatCount(droppedByServer)} that this page had not read`;
-  return `${droppedByPage > 0 ? ` · ${page}` : ""}${droppedByServer > 0 ? ` · ${server}` : ""}`;
 }
 
 interface ConnectionProps {
@@ -175,14 +167,12 @@ interface ConnectionProps {
 }
 
 function Connection({ state, isPaused }: ConnectionProps) {
-  const [tone, text] =
-    state === "lost"
-      ? ["bad", "The explorer does not answer. This page tries again every second."]
-      : isPaused
-        ? ["warning", "Paused"]
-        : state === "open"
-          ? ["good", "Connected"]
-          : ["", "Connecting…"];
+  const states = {
+    lost: ["bad", "The explorer does not answer. This page tries again every second."],
+    open: isPaused ? ["warning", "Paused"] : ["good", "Connected"],
+    connecting: ["", "Connecting…"],
+  };
+  const [tone, text] = states[state];
   return (
     <span role="status">
       <span class={`badge ${tone}`}>{text}</span>
@@ -190,54 +180,29 @@ function Connection({ state, isPaused }: ConnectionProps) {
   );
 }
 
-function RequestsHint() {
-  const project = useProject();
-  if (project === null || project.hasRequests) return null;
-  return (
-    <p class="soft">
-      Requests of a script appear here when <code>ledge dev</code> serves this page. Calls of other
-      programs, DNS queries and API calls appear now.
-    </p>
-  );
-}
-
-/** Rates of the last second, and the last minute as bars: all that ended, with the errors. */
+/** The rate of the last second, and the last minute as bars: all that ended, with the errors. */
 function RateStrip({ meter }: { readonly meter: ActivityMeter }) {
-  const [rates, setRates] = useState(() => meter.read(Date.now()));
+  const [{ all, errors }, setRates] = useState(() => meter.read(Date.now()));
   useEffect(() => {
     const timer = setInterval(() => setRates(meter.read(Date.now())), 1000);
     return () => clearInterval(timer);
   }, [meter]);
-  const all = rates.error.map((_, second) =>
-    groups.reduce((sum, group) => sum + (rates[group][second] ?? 0), 0),
-  );
   const most = Math.max(1, ...all);
-  const errors = rates.error.reduce((sum, count) => sum + count, 0);
+  const failed = errors.reduce((sum, count) => sum + count, 0);
   return (
-    <section
-      class="toolbar live-strip panel"
-      aria-label={`Rates of the last ${meterSeconds} seconds`}
-    >
-      <dl class="toolbar">
-        {groups.map((group) => (
-          <div key={group} class={`kind-${group}`}>
-            <dt>{groupLabels[group]}</dt>
-            <dd>{formatCount(rates[group].at(-1) ?? 0)}/s</dd>
-          </div>
-        ))}
-        <div class={errors > 0 ? "bad" : ""}>
-          <dt>Errors</dt>
-          <dd>{formatCount(errors)} a minute</dd>
-        </div>
-      </dl>
+    <section class="toolbar live-strip" aria-label={`Rates of the last ${meterSeconds} seconds`}>
+      <span>{formatCount(all.at(-1) ?? 0)} a second</span>
+      <span class={failed > 0 ? "badge bad" : "badge"}>
+        {countedNoun(failed, "error")} in a minute
+      </span>
       <svg
         role="img"
-        aria-label={`At most ${most} a second, ${countedNoun(errors, "error")}`}
+        aria-label={`At most ${most} a second, ${countedNoun(failed, "error")}`}
         viewBox={`0 0 ${meterSeconds} 24`}
         preserveAspectRatio="none"
       >
         <path d={barsPath(all, most)} />
-        <path class="bad" d={barsPath(rates.error, most)} />
+        <path class="bad" d={barsPath(errors, most)} />
       </svg>
     </section>
   );
@@ -253,28 +218,29 @@ function barsPath(perSecond: readonly number[], most: number): string {
     .join("");
 }
 
+const chips: readonly (readonly [word: string, label: string])[] = [
+  ...Object.entries(groupLabels).map(([group, label]) => [`kind:${group}`, label] as const),
+  ["is:error", "Errors"],
+];
+
 interface FilterBarProps {
   readonly filter: string;
   readonly problem: string | null;
-  readonly inputRef: Ref<HTMLInputElement>;
+  readonly input: RefObject<HTMLInputElement | null>;
   readonly onChange: (filter: string) => void;
 }
 
 /** A text, and chips that edit the text. */
-function FilterBar({ filter, problem, inputRef, onChange }: FilterBarProps) {
-  const chips = [
-    ...groups.map((group) => [`kind:${group}`, groupLabels[group]] as const),
-    ["is:error", "Errors"] as const,
-  ];
+function FilterBar({ filter, problem, input, onChange }: FilterBarProps) {
   return (
     <div class="toolbar live-filter" role="search">
       <input
         class="input"
         type="search"
-        ref={inputRef}
+        ref={input}
         value={filter}
         aria-label="Filter"
-        placeholder="Filter: a URL, key or name, or bucket:photos is:error >100ms"
+        placeholder="Filter: a URL, key or name, or kind:kv is:error >100ms"
         autocomplete="off"
         spellcheck={false}
         aria-describedby="live-filter-problem"
@@ -282,15 +248,14 @@ function FilterBar({ filter, problem, inputRef, onChange }: FilterBarProps) {
       />
       <div class="toolbar live-chips" role="group" aria-label="Kinds">
         {chips.map(([word, label]) => (
-          <button
+          <Button
             key={word}
-            type="button"
-            class="button chip"
-            aria-pressed={hasWord(filter, word)}
+            tone="chip"
+            isPressed={hasWord(filter, word)}
             onClick={() => onChange(toggleWord(filter, word))}
           >
             {label}
-          </button>
+          </Button>
         ))}
       </div>
       <p id="live-filter-problem" class="field-problem" aria-live="polite">
