@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { describeRefusal, isServedHost } from "../base/host-rule.ts";
-import { createServer } from "../base/node-http.ts";
+import { createServer, readPieces } from "../base/node-http.ts";
 import type { S3Credentials } from "../http/signature.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
 import type { OpenContent } from "../store/node/bucket.ts";
@@ -153,25 +153,13 @@ function addHoistedHeaders(
   }
 }
 
-/**
- * The connection stays open when a reader stops early, because the response is still to be sent. A
- * piece is valid until the next one is requested.
- *
- * The memory of a piece is freed at once. Node allocates memory for each piece, and V8 collects it
- * only when 64 MiB are garbage: the process would grow by that much with every large upload.
- */
 async function* readBody(
   message: IncomingMessage,
   response: ServerResponse,
 ): AsyncGenerator<Uint8Array> {
   if (/\b100-continue\b/i.test(message.headers.expect ?? "")) response.writeContinue();
   try {
-    const pieces = message.iterator({ destroyOnReturn: false });
-    for await (const piece of pieces as AsyncIterable<Buffer<ArrayBuffer>>) {
-      yield piece;
-      // Memory that other pieces share stays.
-      if (piece.length === piece.buffer.byteLength) piece.buffer.transfer(0);
-    }
+    yield* readPieces(message);
   } catch {
     // The client has gone away.
     throw new S3Error("IncompleteBody");
