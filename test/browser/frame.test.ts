@@ -44,7 +44,7 @@ describe("the page", () => {
   ])("has the focus in the dialog $dialog, and then at the opener", async (row) => {
     const page = await browser.open(project.explorerUrl);
     await page.goto(`${project.origin}${row.place}`);
-    const opener = page.getByRole("button", { name: row.opener }).first();
+    const opener = page.getByRole("button", { name: row.opener, disabled: false });
     await opener.focus();
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: row.dialog });
@@ -63,7 +63,7 @@ describe("the page", () => {
     const page = await browser.open(project.explorerUrl, { colorScheme: "light" });
     await page.getByRole("button", { name: "Colours: As the system" }).focus();
     await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("d");
+    await page.keyboard.press("End");
     await page.keyboard.press("Enter");
     await page.waitForFunction(
       () => document.activeElement?.getAttribute("aria-label") === "Colours: Dark",

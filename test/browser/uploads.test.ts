@@ -243,7 +243,7 @@ describe("the uploads in progress of other programs", () => {
     const page = await openFolder("progress/");
     await page.getByRole("link", { name: "Uploads in progress" }).click();
     const table = page.getByRole("table", { name: "Uploads to photos" });
-    await table.getByRole("cell", { name: "6 days 23 hours" }).waitFor();
+    await table.getByRole("cell", { name: "6 days and 23 hours" }).waitFor();
     await s3.send({ method: "POST", target: "/photos/progress/later.bin?uploads" });
     await table.getByRole("cell", { name: "progress/later.bin", exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);

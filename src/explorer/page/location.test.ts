@@ -38,27 +38,26 @@ describe("placeUrl()", () => {
       key: fc.option(text),
     }),
     fc.record({ view: fc.constant("uploads" as const), bucket: name }),
-    fc.record({
-      view: fc.constant("records" as const),
-      zone: name,
-      search: text,
-      record: fc.option(name),
-    }),
-    fc.record({
-      view: fc.constant("records" as const),
-      zone: name,
-      search: text,
-      record: fc.option(name),
-      page: fc.integer({ min: 2 }),
-      sort: fc.constantFrom("type", "-name", "-ttl"),
-    }),
-    fc.record({ view: fc.constant("lookup" as const), name: text, type: name }),
-    fc.record({
-      view: fc.constant("lookup" as const),
-      name: text,
-      type: name,
-      dnssec: fc.constant(true as const),
-    }),
+    fc.record(
+      {
+        view: fc.constant("records" as const),
+        zone: name,
+        search: text,
+        record: fc.option(name),
+        page: fc.integer({ min: 2 }),
+        sort: fc.constantFrom("type", "-name", "-ttl"),
+      },
+      { requiredKeys: ["view", "zone", "search", "record"] },
+    ),
+    fc.record(
+      {
+        view: fc.constant("lookup" as const),
+        name: text,
+        type: name,
+        dnssec: fc.constant(true as const),
+      },
+      { requiredKeys: ["view", "name", "type"] },
+    ),
     fc.record({ view: fc.constant("live" as const), filter: text }),
   );
 

@@ -6,16 +6,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Faults, FaultsState } from "../../api/faults.ts";
 import { callApi, type ApiCallError } from "../api-client.ts";
-import { Dialog } from "../frame/dialog.tsx";
 import { useFetched, type Fetched } from "../frame/events.ts";
-import { countedNoun } from "../frame/format.ts";
+import { FormDialog, TextField } from "../frame/form.tsx";
+import { countedNoun, spanWords } from "../frame/format.ts";
 import { Icon } from "../frame/icon.tsx";
 import { Link, useNavigation } from "../frame/navigation.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
 import { Button, Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
-import { faultWords, offsetWords } from "./fault-words.ts";
 
 /** Hits are counted while a person looks. */
 const pollMilliseconds = 1000;
@@ -57,6 +56,24 @@ function useChange({ data, reload }: KnownFaults): FaultsChange {
   return { change, refusal };
 }
 
+/** `a, b and c` */
+const wordList = new Intl.ListFormat("en-GB");
+
+/** `8 days ahead`, `1 hour behind` */
+function offsetWords(milliseconds: number): string {
+  return `${spanWords(Math.abs(milliseconds))} ${milliseconds < 0 ? "behind" : "ahead"}`;
+}
+
+/** What is on: `2 faults and a clock 8 days ahead`; empty if nothing is. */
+function faultWords({ faults, latencyMilliseconds, clockOffsetMilliseconds }: FaultsState): string {
+  const clock = `a clock ${offsetWords(clockOffsetMilliseconds)}`;
+  return wordList.format([
+    ...(faults.length > 0 ? [countedNoun(faults.length, "fault")] : []),
+    ...(latencyMilliseconds > 0 ? [`${spanWords(latencyMilliseconds)} of latency`] : []),
+    ...(clockOffsetMilliseconds === 0 ? [] : [clock]),
+  ]);
+}
+
 interface FaultsProps {
   readonly faults: KnownFaults;
 }
@@ -66,7 +83,7 @@ export function FaultsBanner({ faults }: FaultsProps) {
   const notices = useNotices();
   const { place } = useNavigation();
   const { change, refusal } = useChange(faults);
-  const words = faults.data === undefined ? null : faultWords(faults.data);
+  const words = faults.data === undefined ? "" : faultWords(faults.data);
   const problem = refusal ?? faults.data?.problem ?? null;
   const endAll = async (): Promise<void> => {
     if (await change(noFaults)) notices.show("All faults are off.");
@@ -74,11 +91,11 @@ export function FaultsBanner({ faults }: FaultsProps) {
   // The element stays, because screen readers announce changes of an element that was there before.
   return (
     <div class="faults-banner" role="status">
-      {(words !== null || problem !== null) && (
+      {(words !== "" || problem !== null) && (
         <div class="toolbar faults-banner-content">
           <Icon name="fault" />
           <p>
-            {words !== null && (
+            {words !== "" && (
               <>
                 <strong>Faults are on:</strong> {words}.
               </>
@@ -86,7 +103,7 @@ export function FaultsBanner({ faults }: FaultsProps) {
             {problem}
           </p>
           {place.view !== "faults" && <Link to={{ view: "faults" }}>Show</Link>}
-          {words !== null && <Button onClick={() => void endAll()}>Switch all off</Button>}
+          {words !== "" && <Button onClick={() => void endAll()}>Switch all off</Button>}
         </div>
       )}
     </div>
@@ -148,15 +165,16 @@ interface PartProps extends FaultsProps {
 
 /** Adds a fault: by a preset, or by its text. */
 function FaultForm({ faults, state }: PartProps) {
-  const id = useId();
-  const field = useRef<HTMLInputElement>(null);
+  const form = useRef<HTMLFormElement>(null);
   const { change, refusal } = useChange(faults);
   const [text, setText] = useState("");
   const texts = state.faults.map((fault) => fault.text);
   const add = async (added: string): Promise<void> => {
     if (texts.includes(added) || (await change({ faults: [...texts, added] }))) setText("");
   };
-  useShortcuts({ n: { label: "New fault", act: () => field.current?.focus() } });
+  useShortcuts({
+    n: { label: "New fault", act: () => form.current?.querySelector("input")?.focus() },
+  });
   return (
     <Section title="Switch on" refusal={refusal}>
       <div class="toolbar faults-presets" role="group" aria-label="Common faults">
@@ -172,28 +190,19 @@ function FaultForm({ faults, state }: PartProps) {
         ))}
       </div>
       <form
+        ref={form}
         class="toolbar faults-line"
         onSubmit={(event) => {
           event.preventDefault();
           if (text.trim() !== "") void add(text.trim());
         }}
       >
-        <div class="field">
-          <label for={id}>
-            A fault as text, as in <code>ledge dev --fault</code>
-          </label>
-          <input
-            id={id}
-            ref={field}
-            class="input code"
-            value={text}
-            placeholder="put:photos/*:10001:times=2"
-            autocomplete="off"
-            spellcheck={false}
-            aria-invalid={refusal !== null}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </div>
+        <TextField
+          label="A fault as text, as in ledge dev --fault"
+          hint="For example put:photos/*:10001:times=2"
+          value={text}
+          onValue={setText}
+        />
         <button type="submit" class="button primary">
           Switch on
         </button>
@@ -303,18 +312,18 @@ function Clock({ faults, state }: PartProps) {
         </Button>
       </div>
       {asked !== undefined && (
-        <Dialog title={`Move the clock: ${asked.label}?`} onClose={close}>
+        <FormDialog
+          title={`Move the clock: ${asked.label}?`}
+          action="Move the clock"
+          isDanger
+          onClose={close}
+          onSubmit={async () => set(asked.offset)}
+        >
           <p>
             Uploads in progress expire after seven days: the store aborts those that are older by
             then, and deletes their parts. They do not come back when the clock goes back.
           </p>
-          <div class="dialog-actions">
-            <Button onClick={close}>Cancel</Button>
-            <Button tone="danger" onClick={() => set(asked.offset)}>
-              Move the clock
-            </Button>
-          </div>
-        </Dialog>
+        </FormDialog>
       )}
     </Section>
   );

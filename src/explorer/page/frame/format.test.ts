@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countedNoun, formatDuration, formatTime, shownKey } from "./format.ts";
+import { countedNoun, formatDuration, formatTime, shownKey, spanWords } from "./format.ts";
 
 describe("formatDuration()", () => {
   it.each([
@@ -16,6 +16,18 @@ describe("formatDuration()", () => {
     [125_000, "2 min 5 s"],
   ])("writes %d ms as %s", (milliseconds, text) => {
     expect(formatDuration(milliseconds)).toBe(text);
+  });
+});
+
+describe("spanWords()", () => {
+  it.each([
+    [691_200_000, "8 days"],
+    [93_605_000, "1 day and 2 hours"],
+    [90_500, "1 minute and 30 seconds"],
+    [200, "200 ms"],
+    [0, "0 ms"],
+  ])("writes %d ms as %s", (milliseconds, text) => {
+    expect(spanWords(milliseconds)).toBe(text);
   });
 });
 

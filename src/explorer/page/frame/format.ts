@@ -30,6 +30,20 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
+
+/** A length of time in its two largest units: `8 days`, `1 day and 2 hours`, `200 ms`. */
+export function spanWords(milliseconds: number): string {
+  let rest = Math.round(milliseconds);
+  const parts: string[] = [];
+  for (const [unit, size] of Object.entries(units)) {
+    if (rest >= size) parts.push(countedNoun(Math.floor(rest / size), unit));
+    rest %= size;
+  }
+  if (rest > 0 || parts.length === 0) parts.push(`${rest} ms`);
+  return parts.slice(0, 2).join(" and ");
+}
+
 /**
  * Control characters, line ends, half surrogate pairs, and what has no width or changes the direction
  * of text. The joiners U+200C and U+200D are parts of words and emoji, and stay.

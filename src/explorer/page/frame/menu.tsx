@@ -1,6 +1,6 @@
 /**
- * A button that opens a menu. The arrows, Home and End move, a letter goes to the next item that begins
- * with it, Enter and Space choose, Escape and Tab close. The focus returns to the button before an item
+ * A button that opens a menu. The arrows, Home and End move, Enter and Space choose, Escape and Tab
+ * close. The focus returns to the button before an item
  * acts, so that a dialog of the item returns the focus to the button, too.
  */
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -51,7 +51,13 @@ export function Menu({ label, items, icon = "more", text, tabIndex }: MenuProps)
   const onKeyDown = (event: KeyboardEvent): void => {
     const all = entries();
     const at = all.findIndex((entry) => entry === document.activeElement);
-    const target = targetOf(event.key, at, all);
+    const targets: Readonly<Record<string, number>> = {
+      ArrowDown: (at + 1) % all.length,
+      ArrowUp: (at <= 0 ? all.length : at) - 1,
+      Home: 0,
+      End: -1,
+    };
+    const target = targets[event.key];
     if (target !== undefined) all.at(target)?.focus();
     else if (event.key === "Escape" || event.key === "Tab") close();
     else return;
@@ -121,19 +127,6 @@ export function Menu({ label, items, icon = "more", text, tabIndex }: MenuProps)
       )}
     </>
   );
-}
-
-/** Which item a key leads to; `undefined` for a key that leads to none. */
-function targetOf(key: string, at: number, all: readonly HTMLElement[]): number | undefined {
-  if (key === "ArrowDown") return (at + 1) % all.length;
-  if (key === "ArrowUp") return (at <= 0 ? all.length : at) - 1;
-  if (key === "Home") return 0;
-  if (key === "End") return -1;
-  if (!/^[a-z]$/i.test(key)) return undefined;
-  const begins = (entry: HTMLElement): boolean =>
-    entry.textContent.toLowerCase().startsWith(key.toLowerCase());
-  const next = all.findIndex((entry, index) => index > at && begins(entry));
-  return next === -1 ? all.findIndex(begins) : next;
 }
 
 /** Below the button, or above a button at the lower edge; within the window. */

@@ -73,11 +73,16 @@ const keyNames: Readonly<Record<string, string>> = {
 };
 
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
-  const all = new Map(registered.flatMap(({ current }) => Object.entries(current)));
+  const all = new Map([
+    ["Escape", "Close a dialog or the details"],
+    ...registered.flatMap(({ current }) =>
+      Object.entries(current).map(([key, { label }]) => [key, label] as const),
+    ),
+  ]);
   return (
     <Dialog title="Shortcuts" onClose={onClose}>
       <dl class="key-list">
-        {Array.from(all, ([key, { label }]) => (
+        {Array.from(all, ([key, label]) => (
           <div key={key}>
             <dt>
               <kbd>{keyNames[key] ?? key}</kbd>
@@ -85,14 +90,6 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
             <dd>{label}</dd>
           </div>
         ))}
-        {!all.has("Escape") && (
-          <div>
-            <dt>
-              <kbd>Escape</kbd>
-            </dt>
-            <dd>Close a dialog or the details</dd>
-          </div>
-        )}
       </dl>
     </Dialog>
   );

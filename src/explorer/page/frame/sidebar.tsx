@@ -152,11 +152,10 @@ const storageKey = "ledge-theme";
 
 /** Light, dark, or as the system has it. The choice stays in the browser. */
 function ThemeMenu() {
-  const [theme, setTheme] = useState<Theme>(readTheme);
+  const [chosen, setTheme] = useState(() => localStorage.getItem(storageKey) ?? "system");
+  const theme = chosen in themes ? (chosen as Theme) : "system";
   useEffect(() => {
-    const { dataset } = document.documentElement;
-    if (theme === "system") delete dataset["theme"];
-    else dataset["theme"] = theme;
+    document.documentElement.dataset["theme"] = theme;
     localStorage.setItem(storageKey, theme);
   }, [theme]);
   return (
@@ -170,9 +169,4 @@ function ThemeMenu() {
       }))}
     />
   );
-}
-
-function readTheme(): Theme {
-  const stored = localStorage.getItem(storageKey);
-  return stored !== null && Object.hasOwn(themes, stored) ? (stored as Theme) : "system";
 }

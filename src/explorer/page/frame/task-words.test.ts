@@ -1,21 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ObjectTask, Task } from "../../api/tasks.ts";
+import { objectTask as task } from "../fixtures.ts";
 import { describeSelection, secondsLeft, taskOutcome, taskTitle } from "./task-words.ts";
-
-const task = (change: Partial<ObjectTask>): Task => ({
-  id: "1",
-  kind: "delete",
-  bucket: "photos",
-  keys: ["a", "b"],
-  prefixes: [],
-  state: "waiting",
-  begins: 10_000,
-  done: 0,
-  total: null,
-  failures: [],
-  failed: 0,
-  ...change,
-});
 
 describe("describeSelection()", () => {
   it("counts folders and objects", () => {

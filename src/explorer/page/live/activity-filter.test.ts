@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasWord, parseFilter, toggleWord } from "./activity-filter.ts";
-import { callEntry, requestEntry } from "./entry-fixture.ts";
+import { callEntry, requestEntry } from "../fixtures.ts";
 
 const put = callEntry();
 const query = callEntry({ kind: "query", method: "A", place: "", subject: "www.example.org" });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ActivityMeter, addBatch, clearBuffer, emptyBuffer, meterSeconds } from "./activity.ts";
-import { callEntry, requestEntry } from "./entry-fixture.ts";
+import { callEntry, requestEntry } from "../fixtures.ts";
 
 const batch = (...ids: number[]) => ({ entries: ids.map((id) => callEntry({ id })), dropped: 0 });
 const idsOf = (rows: typeof emptyBuffer.rows) => rows.map(({ entry }) => entry.id);
@@ -26,17 +26,12 @@ describe("addBatch()", () => {
     expect(after.lastId).toBe(1);
     expect(after.rows.map(({ serial }) => serial)).toEqual([1, 2, 3]);
   });
-});
 
-describe("addBatch() with a request that ran for long", () => {
-  it("replaces the entry of the same request", () => {
-    const before = addBatch(emptyBuffer, {
-      entries: [requestEntry({ id: 1 }), callEntry({ id: 2 })],
-      dropped: 0,
-    });
+  it("replaces the entry of the same request, which ran for long", () => {
+    const entries = [requestEntry({ id: 1 }), callEntry({ id: 2 })];
+    const before = addBatch(emptyBuffer, { entries, dropped: 0 });
     const after = addBatch(before, { entries: [requestEntry({ id: 3, replaces: 1 })], dropped: 0 });
-    expect(idsOf(after.rows)).toEqual([2, 3]);
-    expect(after.dropped).toBe(0);
+    expect([idsOf(after.rows), after.dropped]).toEqual([[2, 3], 0]);
   });
 });
 

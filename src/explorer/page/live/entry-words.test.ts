@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bucketPlace } from "../location.ts";
-import { callEntry, requestEntry } from "./entry-fixture.ts";
+import { callEntry, requestEntry } from "../fixtures.ts";
 import {
   kindName,
   noteOf,
@@ -41,32 +41,31 @@ describe("pathOf()", () => {
 });
 
 describe("a row", () => {
-  it("names its subject", () => {
-    expect(subjectOf(callEntry())).toBe("photos/images/a.png");
-    expect(subjectOf(callEntry({ subject: "" }))).toBe("photos");
-    expect(subjectOf(callEntry({ kind: "query", place: "", subject: "a.test" }))).toBe("a.test");
-    expect(subjectOf(callEntry({ kind: "kv" as never, place: "SETTINGS", subject: "a" }))).toBe(
-      "SETTINGS a",
-    );
-    expect(subjectOf(callEntry({ subject: "a\u202eb" }))).toBe("photos/a\\u202eb");
-    expect(subjectOf(requestEntry())).toBe("/albums?page=2");
+  it.each([
+    [callEntry(), "photos/images/a.png"],
+    [callEntry({ subject: "" }), "photos"],
+    [callEntry({ kind: "query", place: "", subject: "a.test" }), "a.test"],
+    [callEntry({ kind: "kv", place: "SETTINGS", subject: "a" }), "SETTINGS a"],
+    [callEntry({ subject: "a\u202eb" }), "photos/a\\u202eb"],
+    [requestEntry(), "/albums?page=2"],
+  ])("names its subject", (entry, subject) => {
+    expect(subjectOf(entry)).toBe(subject);
   });
 
-  it("has the status or the outcome, in a tone", () => {
-    expect(outcomeText(requestEntry({ status: 404 }))).toBe("404");
-    expect(outcomeTone(requestEntry({ status: 404 }))).toBe("warning");
-    expect(outcomeTone(requestEntry({ status: 500 }))).toBe("bad");
-    expect(outcomeText(requestEntry({ status: null, outcome: "error" }))).toBe("error");
-    expect(outcomeTone(callEntry({ outcome: "none" }))).toBe("warning");
-    expect(outcomeText(callEntry({ outcome: "none" }))).toBe("not found");
-    expect(outcomeTone(callEntry())).toBe("good");
+  it.each([
+    [requestEntry({ status: 404 }), "404", "warning"],
+    [requestEntry({ status: 500 }), "500", "bad"],
+    [requestEntry({ status: null, outcome: "error" }), "error", "bad"],
+    [callEntry({ outcome: "none" }), "not found", "warning"],
+    [callEntry(), "ok", "good"],
+  ])("has the status or the outcome, in a tone", (entry, text, tone) => {
+    expect([outcomeText(entry), outcomeTone(entry)]).toEqual([text, tone]);
   });
 
   it("says why the request failed", () => {
     const exceptions = [{ name: "RangeError", message: "too far", stack: "at a.ts:1:2" }];
     expect(noteOf(requestEntry({ exceptions }))).toBe("RangeError: too far");
     expect(noteOf(requestEntry({ note: "cancelled" }))).toBe("cancelled");
-    expect(noteOf(callEntry())).toBeNull();
   });
 });
 

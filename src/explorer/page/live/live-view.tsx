@@ -97,11 +97,17 @@ export function LiveView({ place, hasRequests }: LiveViewProps) {
     Escape: { label: "Close the details, leave the rows", act: leave },
   });
 
+  const [tone, state] =
+    connection === "open" && isPaused ? ["warning", "Paused"] : connectionWords[connection];
   return (
     <div class="live">
       <PageHeader
         title="Live"
-        counts={<Connection state={connection} isPaused={isPaused} />}
+        counts={
+          <span role="status" class={`badge ${tone}`}>
+            {state}
+          </span>
+        }
         onReload={showNew}
       >
         <Button
@@ -161,24 +167,12 @@ export function LiveView({ place, hasRequests }: LiveViewProps) {
   );
 }
 
-interface ConnectionProps {
-  readonly state: ConnectionState;
-  readonly isPaused: boolean;
-}
-
-function Connection({ state, isPaused }: ConnectionProps) {
-  const states = {
-    lost: ["bad", "The explorer does not answer. This page tries again every second."],
-    open: isPaused ? ["warning", "Paused"] : ["good", "Connected"],
-    connecting: ["", "Connecting…"],
-  };
-  const [tone, text] = states[state];
-  return (
-    <span role="status">
-      <span class={`badge ${tone}`}>{text}</span>
-    </span>
-  );
-}
+/** With the tone of the badge. */
+const connectionWords = {
+  connecting: ["", "Connecting…"],
+  open: ["good", "Connected"],
+  lost: ["bad", "The explorer does not answer. This page tries again every second."],
+} as const;
 
 /** The rate of the last second, and the last minute as bars: all that ended, with the errors. */
 function RateStrip({ meter }: { readonly meter: ActivityMeter }) {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListedObject, ObjectPage } from "../../api/buckets.ts";
-import type { ObjectTask, Task } from "../../api/tasks.ts";
+import { objectTask as task } from "../fixtures.ts";
 import {
   countRows,
   deletionFinder,
@@ -174,21 +174,6 @@ function listAfter(keys: readonly string[], after: string, limit: number): Objec
   const objects = shown.filter((item) => !item.endsWith("/")).map((key) => object(key, 1, 0));
   return { folders, objects, cursor: items.size > limit ? "more" : null };
 }
-
-const task = (change: Partial<ObjectTask>): Task => ({
-  id: "1",
-  kind: "delete",
-  bucket: "photos",
-  keys: ["a", "b"],
-  prefixes: [],
-  state: "waiting",
-  begins: 10_000,
-  done: 0,
-  total: null,
-  failures: [],
-  failed: 0,
-  ...change,
-});
 
 describe("deletionFinder()", () => {
   it("finds objects by their keys, and by the folder that they are in", () => {

@@ -4,7 +4,7 @@ import type { ListedUpload, UploadPage } from "../../api/buckets.ts";
 import { bucketPath, callApi } from "../api-client.ts";
 import { bucketPlace } from "../location.ts";
 import { FormDialog } from "../frame/form.tsx";
-import { countedNoun, shownKey } from "../frame/format.ts";
+import { countedNoun, shownKey, spanWords } from "../frame/format.ts";
 import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useNotices } from "../frame/notices.tsx";
@@ -120,24 +120,8 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
   );
 }
 
-const units = [
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
-  ["second", 1],
-] as const;
-
-/** Rounded down, in two units, because more precision would only change more often. */
+/** Whole seconds, because more precision would only change more often. */
 function lifetimeText(milliseconds: number): string {
-  let seconds = Math.floor(milliseconds / 1000);
-  if (seconds <= 0) return "expired";
-  const first = units.findIndex(([, length]) => seconds >= length);
-  return units
-    .slice(first, first + 2)
-    .flatMap(([name, length]) => {
-      const count = Math.floor(seconds / length);
-      seconds %= length;
-      return count === 0 ? [] : [countedNoun(count, name)];
-    })
-    .join(" ");
+  const seconds = Math.floor(milliseconds / 1000);
+  return seconds <= 0 ? "expired" : spanWords(seconds * 1000);
 }

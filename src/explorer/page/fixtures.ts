@@ -1,5 +1,6 @@
-/** Entries for unit tests. */
-import type { CallEntry, RequestEntry } from "../../api/activity.ts";
+/** Entries and tasks for unit tests. */
+import type { CallEntry, RequestEntry } from "../api/activity.ts";
+import type { ObjectTask, Task } from "../api/tasks.ts";
 
 export function callEntry(fields: Partial<CallEntry> = {}): CallEntry {
   return {
@@ -31,6 +32,23 @@ export function requestEntry(fields: Partial<RequestEntry> = {}): RequestEntry {
     status: 200,
     calls: [],
     logs: [],
+    ...fields,
+  };
+}
+
+export function objectTask(fields: Partial<ObjectTask> = {}): Task {
+  return {
+    id: "1",
+    kind: "delete",
+    bucket: "photos",
+    keys: ["a", "b"],
+    prefixes: [],
+    state: "waiting",
+    begins: 10_000,
+    done: 0,
+    total: null,
+    failures: [],
+    failed: 0,
     ...fields,
   };
 }
