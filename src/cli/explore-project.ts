@@ -4,13 +4,13 @@ import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { readDnsConfig } from "../dns/config/dns-config.ts";
 import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
-import type { DnsAccess } from "../explorer/server/dns-follower.ts";
-import type { S3Signer } from "../explorer/server/context.ts";
+import type { DnsAccess } from "../explorer/server/call.ts";
 import {
   explorerHeaders,
   explorerBuckets,
   usedBuckets,
   serveExplorer,
+  type ExplorerParts,
   type RunningExplorer,
 } from "../explorer/server/start-explorer.ts";
 import { findServer, readOrMakeCredentials } from "../s3/state-files.ts";
@@ -23,11 +23,11 @@ export async function exploreProject(
 ): Promise<RunningExplorer> {
   const state = stateFolder(config.folder, persistTo);
   const zones = projectZones(config, zonesFolder(config.folder, persistTo));
-  const s3 = (): S3Signer | null => {
+  const s3: ExplorerParts["s3"] = () => {
     const folder = pluginFolder(state, "s3");
     const url = findServer(folder);
     if (url === null) return null;
-    return { url, credentials: config.s3.credentials ?? readOrMakeCredentials(folder) };
+    return { url, ...(config.s3.credentials ?? readOrMakeCredentials(folder)) };
   };
   const buckets = explorerBuckets(config);
   const explorer = await serveExplorer(

@@ -34,7 +34,7 @@ import {
   type Zones,
   type ZonesOwner,
 } from "../dns/server/zones-owner.ts";
-import type { DnsAccess } from "../explorer/server/dns-follower.ts";
+import type { DnsAccess } from "../explorer/server/call.ts";
 import { explorerHeaders } from "../explorer/server/start-explorer.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { readOwnerRecord, type OwnerLink } from "../state/owner.ts";

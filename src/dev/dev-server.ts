@@ -17,8 +17,7 @@ import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
 import { ActivityLog, ChangeFeed } from "../explorer/server/activity-log.ts";
-import type { DnsAccess } from "../explorer/server/dns-follower.ts";
-import { CallError } from "../explorer/server/call.ts";
+import { type DnsAccess, CallError } from "../explorer/server/call.ts";
 import {
   explorerBuckets,
   usedBuckets,
@@ -340,10 +339,7 @@ export class DevServer implements RunningDev {
             hasRequests: true,
           };
         },
-        s3: () => {
-          const served = this.#s3?.describe() ?? null;
-          return served && { url: served.url, credentials: served };
-        },
+        s3: () => this.#s3?.describe() ?? null,
       },
     );
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DnsRecord } from "../../src/explorer/api/zones-api.ts";
-import type { DnsAccess } from "../../src/explorer/server/dns-follower.ts";
+import type { DnsAccess } from "../../src/explorer/server/call.ts";
 import { serveExplorer, type RunningExplorer } from "../../src/explorer/server/start-explorer.ts";
 import { credentials } from "../dns/support/client.ts";
 import { startTestDns, type TestDns } from "../dns/support/running-dns.ts";

@@ -1,6 +1,6 @@
 /** Who may use the explorer: its own page with the token, at a loopback name. */
 import { describe, expect, it } from "vitest";
-import { routes } from "../../src/explorer/server/routes/index.ts";
+import { explorerRoutes } from "../../src/explorer/server/start-explorer.ts";
 import { sendRaw } from "../faults/support/raw-http.ts";
 import { useExplorer } from "./support/explorer.ts";
 
@@ -8,7 +8,7 @@ const used = useExplorer({ buckets: ["photos"] });
 
 /** Every route, and what is not a route: the page, its files, and paths that do not exist. */
 const targets = [
-  ...routes.map(({ method, path }) => ({
+  ...explorerRoutes({} as Parameters<typeof explorerRoutes>[0]).map(({ method, path }) => ({
     method,
     path: path.replaceAll(/:\w+|\*/g, "photos"),
   })),

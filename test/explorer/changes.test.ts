@@ -18,9 +18,10 @@ let zones = 0;
 async function openPage() {
   const closing = new AbortController();
   onTestFinished(() => closing.abort());
-  const response = await project.fetch("/api/changes", { signal: closing.signal });
+  const connect = () => project.fetch("/api/changes", { signal: closing.signal });
+  const first = await connect();
   const changes: Change[] = [];
-  const read = async (): Promise<void> => {
+  const read = async (response: Response): Promise<void> => {
     let text = "";
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
       text += new TextDecoder().decode(chunk);
@@ -31,8 +32,11 @@ async function openPage() {
         if (data !== undefined) changes.push(...(JSON.parse(data) as Change[]));
       }
     }
+    // The server may have missed changes: a page connects again, and loads all its lists.
+    changes.push({ topic: "project" }, { topic: "zones" });
+    await read(await connect());
   };
-  void read().catch(() => {});
+  void read(first).catch(() => {});
   const until = (change: Change, act: () => Promise<unknown>, isRepeated = false): Promise<void> =>
     vi.waitFor(async () => {
       if (isRepeated || !hasActed) {

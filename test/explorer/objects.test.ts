@@ -195,7 +195,7 @@ describe("content", () => {
     expect(await response.json()).toMatchObject({ code: 10039 });
   });
 
-  it("is described by HEAD, and not sent again to a browser that has it", async () => {
+  it("is described by HEAD, and a range is that of the version which the browser has", async () => {
     const { etag } = await photos.put("letters", "abcdefghij", { type: "text/plain" });
     const head = await used.fetch(photos.path("/content", { key: "letters" }), { method: "HEAD" });
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([
@@ -204,9 +204,6 @@ describe("content", () => {
       "",
     ]);
     expect(head.headers.get("etag")).toBe(`"${etag}"`);
-    const again = await photos.get("letters", { "if-none-match": `"${etag}"` });
-    expect([again.status, await again.text()]).toEqual([304, ""]);
-    expect((await photos.get("letters", { "if-match": '"other"' })).status).toBe(412);
     const ranged = { range: "bytes=0-1" };
     const sameVersion = await photos.get("letters", { ...ranged, "if-range": `"${etag}"` });
     expect([sameVersion.status, await sameVersion.text()]).toEqual([206, "ab"]);

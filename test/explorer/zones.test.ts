@@ -15,7 +15,7 @@ import {
   type LookupAnswer,
   type RecordTypes,
 } from "../../src/explorer/api/zones-api.ts";
-import type { DnsAccess } from "../../src/explorer/server/dns-follower.ts";
+import type { DnsAccess } from "../../src/explorer/server/call.ts";
 import { serveExplorer, type RunningExplorer } from "../../src/explorer/server/start-explorer.ts";
 import { clientHeader } from "../../src/dns/rules/api-call.ts";
 import { credentials } from "../dns/support/client.ts";

@@ -2,9 +2,10 @@
  * What the pages follow: the last entries of the activity, and the changes of what their lists show.
  *
  * Both are streams of server-sent events. What happens within a short time is one message, and messages
- * are sent no faster than the browser reads (`send.ts`).
+ * are sent no faster than the browser reads (`explorer-server.ts`).
  */
 import type { ActivityBatch, ActivityEntry, Change } from "../api/activity.ts";
+import { CallError, type ExplorerCall, type ExplorerResponse, type Route } from "./call.ts";
 
 /** An entry before the log gives it an id. */
 export type NewEntry = ActivityEntry extends infer Entry
@@ -177,4 +178,31 @@ async function* eventStream(signal: AbortSignal, events: Events): AsyncGenerator
     signal.removeEventListener("abort", abort);
     end();
   }
+}
+
+function streamed(body: AsyncGenerator<Uint8Array>): ExplorerResponse {
+  return { status: 200, headers: { "content-type": "text/event-stream" }, body };
+}
+
+/** A browser that connects again says the last id itself, and its address has the first one. */
+function lastId({ headers, query }: ExplorerCall): number {
+  const id = Number(headers["last-event-id"] ?? query.get("after") ?? "0");
+  if (Number.isSafeInteger(id) && id >= 0) return id;
+  throw new CallError(400, '"after" is not the id of an entry.');
+}
+
+export function activityRoutes(activity: ActivityLog, changes: ChangeFeed): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/activity",
+      handle: async (call) =>
+        streamed(activityStream(activity, { after: lastId(call), signal: call.signal })),
+    },
+    {
+      method: "GET",
+      path: "/api/changes",
+      handle: async ({ signal }) => streamed(changeStream(changes, signal)),
+    },
+  ];
 }

@@ -3,23 +3,25 @@
  * They are entries of the activity, and changes of what the pages show. The sources are asked only while
  * a page follows.
  */
-import { CallFollower } from "../../store/node/held-faults.ts";
 import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
 import { scriptClient, type LoggedCall } from "../../dns/rules/api-call.ts";
-import type { RequestEntry } from "../api/activity.ts";
+import { CallFollower } from "../../store/node/held-faults.ts";
 import {
   apiChanges,
   apiEntry,
   bucketChanges,
   bucketEntry,
   queryEntry,
+  QueryWindow,
 } from "../activity/call-entries.ts";
+import type { RequestEntry } from "../api/activity.ts";
 import type { ActivityLog, ChangeFeed } from "./activity-log.ts";
-import { type DnsAccess, DnsFollower } from "./dns-follower.ts";
+import type { DnsAccess } from "./call.ts";
 
 interface ActivitySourcesOptions {
   /** The folder of the store. */
   readonly storeFolder: string;
+  /** `null` while DNS does not run. */
   readonly dns: () => Promise<DnsAccess | null>;
   readonly activity: ActivityLog;
   readonly changes: ChangeFeed;
@@ -36,7 +38,7 @@ export class ActivitySources {
   readonly #options: ActivitySourcesOptions;
   #calls: CallFollower | null = null;
   #dns: DnsFollower | null = null;
-  #ending: Promise<void> = Promise.resolve();
+  #ending: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #hasRequests = false;
 
@@ -75,27 +77,21 @@ export class ActivitySources {
       }
       if (!isWhole) changes.restart();
     });
-    const options = {
-      dns,
-      onQueries: (queries: readonly LoggedQuery[]) => {
-        for (const query of queries) if (this.#isOfOthers(query)) activity.add(queryEntry(query));
-      },
-      onCalls: (calls: readonly LoggedCall[]) => {
-        for (const call of calls) {
-          if (this.#isOfOthers(call)) activity.add(apiEntry(call));
-          changes.add(...apiChanges(call));
-        }
-      },
+    const onAnswer = ({ queries, calls }: Omit<DnsActivity, "last">): void => {
+      for (const query of queries) if (this.#isOfOthers(query)) activity.add(queryEntry(query));
+      for (const call of calls) {
+        if (this.#isOfOthers(call)) activity.add(apiEntry(call));
+        changes.add(...apiChanges(call));
+      }
     };
-    this.#dns = new DnsFollower(options, this.#ending);
+    this.#dns = followDns(dns, onAnswer, this.#ending);
   }
 
   #stop(): void {
     this.#calls?.close();
     this.#calls = null;
-    const dns = this.#dns;
+    this.#ending = Promise.all([this.#ending, this.#dns?.close()]);
     this.#dns = null;
-    if (dns !== null) this.#ending = Promise.all([this.#ending, dns.close()]).then(() => {});
   }
 
   #addRemoteChanges({ calls }: RequestEntry): void {
@@ -113,4 +109,80 @@ export class ActivitySources {
   #isShown(client: string | null | undefined): boolean {
     return !(this.#hasRequests && client === scriptClient);
   }
+}
+
+/** The reply of `/ledge/activity` (`worker/api/controls.ts`). */
+interface DnsActivity {
+  readonly last: number;
+  readonly calls: readonly LoggedCall[];
+  readonly queries: readonly LoggedQuery[];
+}
+
+interface DnsFollower {
+  /** Resolves when the companion worker has answered, or does not answer. */
+  readonly firstAnswer: Promise<void>;
+  /** Resolves when the companion worker has ended its logs. */
+  close(): Promise<void>;
+}
+
+const askMilliseconds = 500;
+/** The companion worker answers from memory. */
+const patienceMilliseconds = 10_000;
+
+/** @param ended the end of the follower before, whose logs end with it */
+function followDns(
+  dns: ActivitySourcesOptions["dns"],
+  onAnswer: (answer: Omit<DnsActivity, "last">) => void,
+  ended: Promise<unknown>,
+): DnsFollower {
+  const window = new QueryWindow();
+  let after = "";
+  /** The access of the last answer. */
+  let answered: DnsAccess | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const ask = async (): Promise<void> => {
+    try {
+      const access = await dns();
+      if (access !== null) {
+        const query = `?since=${window.sinceMilliseconds}${after}`;
+        const response = await requestActivity(access, "GET", query);
+        const { result } = (await response.json()) as { readonly result: DnsActivity };
+        answered = access;
+        after = `&after=${result.last}`;
+        onAnswer({ queries: window.take(result.queries), calls: result.calls });
+      }
+    } catch {
+      // DNS restarts, or has ended. The next question finds out.
+      answered = null;
+    }
+    if (isClosed) return;
+    timer = setTimeout(() => (asking = ask()), askMilliseconds);
+    // A process does not go on for the sake of its followers.
+    timer.unref();
+  };
+  let asking = ended.then(ask);
+  return {
+    firstAnswer: asking,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await asking;
+      if (answered !== null) await requestActivity(answered, "DELETE").catch(() => null);
+    },
+  };
+}
+
+async function requestActivity(
+  { apiUrl, headers }: DnsAccess,
+  method: "GET" | "DELETE",
+  query = "",
+): Promise<Response> {
+  const response = await fetch(new URL(`/ledge/activity${query}`, apiUrl), {
+    method,
+    headers,
+    signal: AbortSignal.timeout(patienceMilliseconds),
+  });
+  if (!response.ok) throw new Error(`DNS answered ${response.status}`);
+  return response;
 }

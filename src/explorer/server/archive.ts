@@ -1,6 +1,6 @@
 /**
- * A folder, or what a person has selected, as a zip file. The entries are in the order of the keys, and the browser sets the pace: an
- * object is opened when the objects before have been sent.
+ * A folder, or what a person has selected, as a zip file. The entries are in the order of the keys, and the
+ * browser sets the pace: an object is opened when the objects before have been sent.
  *
  * The name of an entry is the key without the folder that has all of them. A key that is no path on every
  * system, such as `../x`, gets the name that an export gives to its file (`store/node/file-path.ts`),
@@ -9,18 +9,13 @@
  * object with a key of a customer cannot be read. An object that is deleted meanwhile is left out.
  */
 import * as v from "valibot";
-import { listLimitMax } from "../../store/core/limits.ts";
-import { decodeObjects } from "../../store/core/object.ts";
-import type { ObjectRecord } from "../../store/core/operations.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { FilePaths, reservedPrefix } from "../../store/node/file-path.ts";
 import type { ObjectSelection } from "../api/tasks.ts";
-import { quoted, requireBucket } from "./bucket-access.ts";
-import { CallError, readFormField, type ExplorerResponse } from "./call.ts";
-import type { ExplorerCall } from "./context.ts";
-import { attachment, fileNameOf } from "./content-headers.ts";
-import { plainSelection } from "./copy-targets.ts";
-import { OpenedContent } from "./opened-content.ts";
+import { quoted, requireBucket } from "./buckets.ts";
+import { CallError, readFormField, type ExplorerCall, type ExplorerResponse } from "./call.ts";
+import { attachment, fileNameOf, OpenedContent } from "./content.ts";
+import { objectPages, plainSelection } from "./transfer.ts";
 import { zipFile, type ZipEntry } from "./zip-writer.ts";
 
 const indexName = `${reservedPrefix}keys.json`;
@@ -109,28 +104,6 @@ async function* selectedPages(
 ): AsyncGenerator<readonly { readonly key: string }[], undefined> {
   if (keys.length > 0) yield keys.map((key) => ({ key }));
   for (const prefix of prefixes) yield* objectPages(bucket, prefix);
-}
-
-/** Pages that are not empty. */
-async function* objectPages(
-  bucket: Bucket,
-  prefix: string,
-): AsyncGenerator<readonly ObjectRecord[], undefined> {
-  let cursor: string | undefined;
-  do {
-    const page = await bucket.call({
-      method: "list",
-      prefix,
-      delimiter: "",
-      limit: listLimitMax,
-      includeHttp: false,
-      includeCustom: false,
-      ...(cursor !== undefined && { cursor }),
-    });
-    const objects = decodeObjects(page.objectsJson, { http: false, custom: false });
-    if (objects.length > 0) yield objects;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
 }
 
 async function* continued<Item>(first: Item, rest: AsyncIterable<Item>): AsyncGenerator<Item> {

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { accessCookie, basePath } from "./access-rule.ts";
-import type { ExplorerCall, Route } from "./context.ts";
+import { ChangeFeed } from "./activity-log.ts";
+import type { ExplorerCall, Route } from "./call.ts";
 import { ExplorerServer } from "./explorer-server.ts";
 
 const token = "0".repeat(32);
@@ -13,6 +14,7 @@ async function serve(handle: Route["handle"]) {
   const server = new ExplorerServer({
     context: {} as ExplorerCall["context"],
     routes: [{ method: "GET", path: "/api/route", handle }],
+    changes: new ChangeFeed(),
     token,
     onError: (error) => errors.push(error),
   });

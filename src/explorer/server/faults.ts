@@ -6,13 +6,13 @@
  * end with this process, also when the process is killed. The HTTP server of the explorer is not needed:
  * `ledge dev --fault` works without it.
  */
+import * as v from "valibot";
 import { UserError } from "../../base/user-error.ts";
 import { parseFaultSpec, type ParsedFault } from "../../config/fault-spec.ts";
 import { latencyMillisecondsMax } from "../../store/config/store-buckets.ts";
 import { FaultsConnection, OwnerFaults } from "../../store/node/held-faults.ts";
 import type { Faults, FaultsState } from "../api/faults.ts";
-import { CallError } from "./call.ts";
-import type { DnsAccess } from "./dns-follower.ts";
+import { CallError, json, readInput, type DnsAccess, type Route } from "./call.ts";
 
 interface StoreFaultsOptions {
   /** The folder of the store. */
@@ -170,4 +170,41 @@ function dnsConnection(
     explain: ({ message }) =>
       `The record API does not take the faults of DNS queries (${message}). They are sent again until it does.`,
   });
+}
+
+const bucketPresets: FaultsState["presets"] = [
+  {
+    label: "All writes fail",
+    text: "put,delete,createMultipartUpload,uploadPart,completeMultipartUpload,abortMultipartUpload:*:10001",
+  },
+  { label: "Reads drop half-way", text: "get:*:drop" },
+  { label: "Writes are stored, their answers are lost", text: "put:*:drop:when=after" },
+  { label: "Half of the writes are too many requests", text: "put:*:10058:probability=0.5" },
+];
+const dnsPresets: FaultsState["presets"] = [
+  { label: "The name server answers SERVFAIL", text: "dns:servfail:*" },
+  { label: "The name server does not answer", text: "dns:drop:*" },
+];
+
+const faultsSchema = v.object({
+  faults: v.array(v.string("must be text"), "must be a list of texts"),
+  latencyMilliseconds: v.number("must be a number"),
+  clockOffsetMilliseconds: v.number("must be a number"),
+});
+
+/** @param hasDns whether the project has a name server */
+export function faultRoutes(faults: StoreFaults, hasDns: () => Promise<boolean>): readonly Route[] {
+  const path = "/api/faults";
+  const describe = async (state: Omit<FaultsState, "presets">) => {
+    const presets = (await hasDns()) ? [...bucketPresets, ...dnsPresets] : bucketPresets;
+    return json({ ...state, presets } satisfies FaultsState);
+  };
+  return [
+    { method: "GET", path, handle: async () => describe(await faults.read()) },
+    {
+      method: "PUT",
+      path,
+      handle: async (call) => describe(await faults.change(await readInput(call, faultsSchema))),
+    },
+  ];
 }

@@ -1,23 +1,27 @@
 /** Serves the explorer of a state folder. */
-import { basename, join } from "node:path";
-import { listenAtFreePort } from "../../base/ports.ts";
-import { explain, persistPath, pluginFolder } from "../../state/folder.ts";
-import { type ProjectRemote, usedRemotes } from "../../store/config/remotes.ts";
-import { readOrMakeCredentials, findServer } from "../../s3/state-files.ts";
-import type { StorageClass } from "../../store/core/operations.ts";
-import { StoreClient } from "../../store/node/store-client.ts";
-import { ActivityLog, ChangeFeed } from "./activity-log.ts";
-import { ActivitySources } from "./activity-sources.ts";
-import type { ExplorerContext } from "./context.ts";
-import { ExplorerServer } from "./explorer-server.ts";
-import { routes } from "./routes/index.ts";
-import { StoreFaults } from "./faults.ts";
-import { StoreTasks } from "./store-tasks.ts";
-import type { ProjectConfig } from "../../config/read-config.ts";
-import { clientHeader } from "../../dns/rules/api-call.ts";
 import { randomBytes } from "node:crypto";
+import { basename, join } from "node:path";
+import { packageVersion } from "../../base/package-version.ts";
+import { listenAtFreePort } from "../../base/ports.ts";
 import { readOrMakeFile } from "../../base/private-files.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { ProjectConfig } from "../../config/read-config.ts";
+import { clientHeader } from "../../dns/rules/api-call.ts";
+import { findServer, readOrMakeCredentials } from "../../s3/state-files.ts";
+import { explain, persistPath, pluginFolder } from "../../state/folder.ts";
+import { usedRemotes, type ProjectRemote } from "../../store/config/remotes.ts";
+import type { StorageClass } from "../../store/core/operations.ts";
+import { StoreClient } from "../../store/node/store-client.ts";
+import type { ProjectInfo } from "../api/project.ts";
+import { ActivityLog, activityRoutes, ChangeFeed } from "./activity-log.ts";
+import { ActivitySources } from "./activity-sources.ts";
+import { bucketRoutes } from "./buckets.ts";
+import { json, type DnsAccess, type ExplorerContext, type Route } from "./call.ts";
+import { ExplorerServer } from "./explorer-server.ts";
+import { faultRoutes, StoreFaults } from "./faults.ts";
+import { objectRoutes } from "./object-calls.ts";
+import { StoreTasks, taskRoutes } from "./tasks.ts";
+import { zoneRoutes } from "./zones.ts";
 
 const defaultPort = 8790;
 const host = "127.0.0.1";
@@ -47,12 +51,16 @@ export interface StartExplorerOptions {
 }
 
 /** What a dev server and the command line know, and a folder alone does not say. */
-export type ExplorerParts = Partial<
-  Pick<
-    ExplorerContext,
-    "bindings" | "project" | "s3" | "dns" | "runningDns" | "activity" | "changes" | "faults"
-  >
->;
+export interface ExplorerParts extends Partial<
+  Pick<ExplorerContext, "bindings" | "project" | "s3" | "dns">
+> {
+  /** `null` while DNS does not run. */
+  readonly runningDns?: () => Promise<DnsAccess | null>;
+  readonly activity?: ActivityLog;
+  readonly changes?: ChangeFeed;
+  /** Default: faults that end with the explorer. */
+  readonly faults?: StoreFaults;
+}
 
 export interface RunningExplorer {
   /** The address, with the token, which gives access. */
@@ -89,33 +97,41 @@ export async function serveExplorer(
     };
   };
   const store = new StoreClient(storeFolder, configured, "explorer");
-  const folderParts = partsOfFolder(options.stateFolder);
-  const dns = parts.dns ?? folderParts.dns;
-  const changes = parts.changes ?? folderParts.changes;
-  const tasks = new StoreTasks({ store, dns, changes });
+  const { activity = new ActivityLog(), changes = new ChangeFeed() } = parts;
+  const { runningDns = async () => null, dns = async () => null } = parts;
+  const remoteNames = (): string[] => [...configured().remotes.keys()];
   // They end with the explorer. The faults of a dev server end with the dev server.
   const ownFaults = new StoreFaults({
     folder: storeFolder,
     bucketNames: async () => (await store.list()).map(({ name }) => name),
-    remoteNames: () => [...configured().remotes.keys()],
+    remoteNames,
     dns,
   });
   const faults = parts.faults ?? ownFaults;
-  const storageClassOf = (bucketName: string): StorageClass =>
-    givenBuckets().find(({ name }) => name === bucketName)?.storageClass ?? "Standard";
-  const context = { ...folderParts, ...parts, faults, store, storageClassOf, tasks };
   faults.onChange = () => changes.add({ topic: "faults" });
+  const tasks = new StoreTasks({ store, dns }, changes);
+  const context: ExplorerContext = {
+    bindings: () => new Map(),
+    ...partsOfFolder(options.stateFolder),
+    ...parts,
+    store,
+    dns,
+    storeTime: async () => (await faults.read()).storeTime,
+    storageClassOf: (bucketName) =>
+      givenBuckets().find(({ name }) => name === bucketName)?.storageClass ?? "Standard",
+  };
   const sources = new ActivitySources({
     storeFolder,
-    dns: context.runningDns,
-    activity: context.activity,
+    dns: runningDns,
+    activity,
     changes,
-    remoteNames: () => [...configured().remotes.keys()],
+    remoteNames,
     hasRequests: async () => (await context.project()).hasRequests,
   });
   const server = new ExplorerServer({
     context,
-    routes,
+    routes: explorerRoutes({ context, tasks, faults, activity, changes }),
+    changes,
     token,
     onError: options.onError ?? ((error) => console.error(error)),
   });
@@ -138,11 +154,36 @@ export async function serveExplorer(
   }
 }
 
+/** All routes of the explorer's API. */
+export function explorerRoutes(of: {
+  readonly context: ExplorerContext;
+  readonly tasks: StoreTasks;
+  readonly faults: StoreFaults;
+  readonly activity: ActivityLog;
+  readonly changes: ChangeFeed;
+}): readonly Route[] {
+  const { context } = of;
+  const describeProject = async () =>
+    json({
+      ...(await context.project()),
+      version: packageVersion(),
+      s3: context.s3(),
+    } satisfies ProjectInfo);
+  return [
+    { method: "GET", path: "/api/project", handle: describeProject },
+    ...bucketRoutes,
+    ...objectRoutes,
+    ...taskRoutes(of.tasks),
+    ...zoneRoutes,
+    ...activityRoutes(of.activity, of.changes),
+    ...faultRoutes(of.faults, async () => (await context.project()).dns !== null),
+  ];
+}
+
 /** What can be said of a folder without a project. */
-function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "faults">> {
+function partsOfFolder(stateFolder: string): Pick<ExplorerContext, "project" | "s3"> {
   const s3Folder = pluginFolder(stateFolder, "s3");
   return {
-    bindings: () => new Map(),
     project: async () => ({
       name: basename(stateFolder),
       stateFolder,
@@ -153,12 +194,8 @@ function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "fault
     }),
     s3: () => {
       const url = findServer(s3Folder);
-      return url === null ? null : { url, credentials: readOrMakeCredentials(s3Folder) };
+      return url === null ? null : { url, ...readOrMakeCredentials(s3Folder) };
     },
-    dns: async () => null,
-    runningDns: async () => null,
-    activity: new ActivityLog(),
-    changes: new ChangeFeed(),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   fileNameOf,
   isForbiddenDestination,
   type ShownContent,
-} from "./content-headers.ts";
+} from "./content.ts";
 
 function objectWith(http: HttpMetadata): DescribedObject {
   const etag = "0cc175b9c0f1b6a831c399e269772661";

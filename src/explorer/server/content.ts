@@ -1,5 +1,5 @@
 /**
- * The headers of responses with the content of an object.
+ * The content of an object, as a response: the whole content, or a range.
  *
  * The bytes, and the metadata that come with them, are hostile: any program may have stored an HTML
  * page or an SVG image with scripts. A browser that opens such an object must not run a script with
@@ -14,10 +14,78 @@
  * `Content-Encoding` says that a browser has to decode the bytes. It is sent for a whole object that
  * is shown. A range is a range of the stored bytes, and a download is the object as it is stored: both
  * come without the header, so they also work for content that is not encoded as its metadata say.
+ *
+ * Browsers keep no response (`explorer-server.ts`), so they send no conditions but `If-Range`.
  */
-import type { ByteRange } from "../../store/core/byte-range.ts";
+import { contentRange, parseIfRange, parseRange } from "../../s3/object-headers.ts";
+import { S3Error } from "../../s3/s3-errors.ts";
+import type { ByteRange, RangeRequest } from "../../store/core/byte-range.ts";
+import { StoreError } from "../../store/core/errors.ts";
+import { requireSameKey } from "../../store/core/metadata.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
-import { contentRange } from "../../s3/object-headers.ts";
+import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
+import { objectMissing, requireBucket, requireKey } from "./buckets.ts";
+import { CallError, failure, type ExplorerCall, type ExplorerResponse } from "./call.ts";
+
+export async function readContent(call: ExplorerCall): Promise<ExplorerResponse> {
+  const { headers, query } = call;
+  if (isForbiddenDestination(headers["sec-fetch-dest"])) {
+    throw new CallError(403, "The content of an object cannot be a script or a style of a page.");
+  }
+  const bucket = await requireBucket(call);
+  const key = requireKey(call);
+  let range = readRange(headers.range);
+  // The bucket decides by `If-Range`, so the range is that of the version which the browser has.
+  const onlyIf = parseIfRange({ get: (name) => headers[name]?.toString() });
+  let opened;
+  try {
+    opened = await bucket.get({ key, range, ...(range !== undefined && { onlyIf }) });
+    if (opened?.status === "condition failed") {
+      range = undefined;
+      opened = await bucket.get({ key });
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 10039)) throw error;
+    return unsatisfiable(bucket, key);
+  }
+  if (opened?.status !== "found") throw objectMissing(bucket.name, key);
+  const body = new OpenedContent(opened);
+  try {
+    requireSameKey(opened.object, undefined);
+  } catch (error) {
+    body.close();
+    throw error;
+  }
+  const isPartial = range !== undefined && opened.range.length > 0;
+  const shown = {
+    object: opened.object,
+    range: isPartial ? opened.range : null,
+    fileName: query.has("download") ? fileNameOf(key, "object") : null,
+    acceptEncoding: headers["accept-encoding"]?.toString() ?? "",
+  };
+  return { status: isPartial ? 206 : 200, headers: contentHeaders(shown), body };
+}
+
+/** 416, with the size, so that the browser can ask again. */
+async function unsatisfiable(bucket: Bucket, key: string): Promise<ExplorerResponse> {
+  const found = await bucket.call({ method: "head", key });
+  if (found === null) throw objectMissing(bucket.name, key);
+  const { size } = decodeObject(key, found);
+  const text = `The range is outside of the object, which has ${size} bytes.`;
+  const refusal = failure(416, text, 10039);
+  return { ...refusal, headers: { ...refusal.headers, "content-range": `bytes */${size}` } };
+}
+
+/** A header that names no range, or several, is ignored (RFC 9110 section 14.2). */
+function readRange(text: string | undefined): RangeRequest | undefined {
+  try {
+    return text === undefined ? undefined : parseRange(text);
+  } catch (error) {
+    if (error instanceof S3Error) return undefined;
+    throw error;
+  }
+}
 
 const commonPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; media-src 'self'; " +
@@ -93,4 +161,34 @@ export function fileNameOf(key: string, fallback: string): string {
 /** Whether the browser would load the content as a part of a page that has rights of its own. */
 export function isForbiddenDestination(destination: string | string[] | undefined): boolean {
   return /^(?:script|style|font|manifest|xslt|.*worker|.*worklet)$/.test(String(destination ?? ""));
+}
+
+/**
+ * Closes the content at the end, and also when the response ends early. A generator would not: the
+ * end of a generator that was never started runs no code of it, and a `HEAD` request starts none.
+ */
+export class OpenedContent implements AsyncIterable<Uint8Array> {
+  readonly #content: FoundObject["content"];
+
+  constructor({ content }: Pick<FoundObject, "content">) {
+    this.#content = content;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    const content = this.#content;
+    const chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array> =
+      content instanceof Uint8Array ? [content].values() : content.chunks();
+    return {
+      next: async () => chunks.next(),
+      return: async () => {
+        await chunks.return?.();
+        this.close();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  close(): void {
+    if (!(this.#content instanceof Uint8Array)) this.#content.close();
+  }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Route } from "./context.ts";
-import { findRoute } from "./router.ts";
+import { findRoute, type Route } from "./call.ts";
 
 const route = (method: Route["method"], path: string): Route => ({
   method,

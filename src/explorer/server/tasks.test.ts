@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { TaskProgress } from "./task-progress.ts";
+import { TaskProgress } from "./tasks.ts";
 
 function progressOf(total: number): TaskProgress {
   const request = { kind: "delete" as const, bucket: "photos", keys: [], prefixes: ["a/"] };
-  const progress = new TaskProgress({ id: "1", request, begins: 0, onChange: () => {} });
+  const progress = new TaskProgress(request, 0, () => {});
   progress.count(total);
   progress.begin();
   return progress;
@@ -13,7 +13,7 @@ describe("TaskProgress", () => {
   it("keeps the first 100 failures, and counts all", () => {
     const progress = progressOf(150);
     for (let index = 0; index < 150; index++) progress.fail(`key ${index}`, "no");
-    progress.end(1);
+    progress.end();
     const { failures, failed, state } = progress.show();
     expect([failures.length, failed, state]).toEqual([100, 150, "failed"]);
   });
@@ -22,7 +22,7 @@ describe("TaskProgress", () => {
     const progress = progressOf(1);
     progress.succeed();
     progress.cancel();
-    progress.end(1);
+    progress.end();
     expect(progress.show().state).toBe("done");
   });
 
@@ -30,10 +30,10 @@ describe("TaskProgress", () => {
     const progress = progressOf(2);
     progress.succeed();
     progress.cancel();
-    progress.end(1);
+    progress.end();
     progress.fail("", "too late");
-    progress.end(2);
+    progress.end();
     const { state, failed } = progress.show();
-    expect([state, failed, progress.ended]).toEqual(["cancelled", 0, 1]);
+    expect([state, failed]).toEqual(["cancelled", 0]);
   });
 });
