@@ -97,6 +97,20 @@ describe("observeScript()", () => {
     ]);
   });
 
+  it("maps the stacks of exceptions to the sources", () => {
+    const { console, path, source } = bundle();
+    const activity = new ActivityLog();
+    observeScript(console, activity);
+    const thrown = { type: "exception", name: "Error", message: "x", stack: `at f (${path}:3:9)` };
+    const invocation = JSON.parse(lineOf("a", false).slice(activityMark.length)) as Invocation;
+    const events = [...invocation.events, { at: 15, span: "root", event: thrown }];
+    const message = activityMark + JSON.stringify({ ...invocation, events });
+    console.write({ level: "log", message });
+    expect(activity.after(0).entries).toMatchObject([
+      { exceptions: [{ name: "Error", message: "x", stack: `at f (${source}:8:2)` }] },
+    ]);
+  });
+
   it("adds an entry for each invocation, and a second one that replaces a running one", () => {
     const console = new ScriptConsole("none");
     const activity = new ActivityLog();

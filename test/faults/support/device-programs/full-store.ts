@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { startS3 } from "../../../../dist/index.js";
+import { startExplorer, startS3 } from "../../../../dist/index.js";
 import { S3TestClient, type Received } from "../../../s3/support/s3-client.ts";
 import { bytesOf, sameBytes } from "../../../support/bytes.ts";
+import { openExplorerLink } from "../../../support/explorer-access.ts";
 import {
   blobFiles,
   checkDatabases,
@@ -39,6 +40,12 @@ const server = await startS3({
   onError: (error) => reported.push(error),
 });
 const s3 = new S3TestClient(server);
+const explorer = await startExplorer({
+  stateFolder: device,
+  buckets: ["photos"],
+  port: 0,
+  onError: (error) => reported.push(error),
+});
 const filesBefore = blobFiles(folder).sort();
 assert.equal(filesBefore.length, 3);
 
@@ -82,6 +89,17 @@ for (const size of [100_000, large]) {
   refused(await s3.send({ method: "PUT", target: `${target}&partNumber=2`, body }));
 }
 refused(await s3.send({ method: "POST", target: "/photos/other?uploads" }));
+// An upload of the explorer's page fails with the same sentence.
+const { address, cookie } = await openExplorerLink(explorer.url);
+for (const key of ["new", "large"]) {
+  const path = `${address}/api/buckets/photos/content?key=${key}`;
+  const body = bytesOf(large, 9);
+  const response = await fetch(path, { method: "PUT", body, headers: { cookie } });
+  const { message } = (await response.json()) as { message: string };
+  assert.equal(response.status, 500, message);
+  assert.match(message, new RegExp(`No.* space left on the device that holds ${folder}/store`));
+}
+await explorer.close();
 const copy = { "x-amz-copy-source": "/photos/large" };
 refused(await s3.send({ method: "PUT", target: "/photos/copy", headers: copy }));
 const runFiles = readdirSync(join(folder, "store/runs"));
