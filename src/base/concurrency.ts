@@ -30,10 +30,8 @@ export const stopMilliseconds = 5000;
 
 /** Settles when the work succeeds or fails, or after the given time. Keeps the process running. */
 export async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work.catch(() => {}), timeout]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  await Promise.race([work.catch(() => {}), promise]);
   clearTimeout(timer);
 }

@@ -24,12 +24,9 @@ export function fetchAlone(
 }
 
 /**
- * The body of a message. A piece is valid until the next one is requested. The connection stays open
- * when a reader stops early, because the response is still to be sent.
- *
- * The memory of a piece is freed at once. Node allocates memory for each piece, and V8 collects it
- * only when 64 MiB are garbage: the process would grow by that much with every large upload, and the
- * collector would take more time than the copy.
+ * The body of a message, whose connection stays open when a reader stops early. A piece is valid until the
+ * next one is requested: its memory is freed at once, because V8 collects it only when 64 MiB are garbage,
+ * and the collector would take more time than the copy.
  */
 export async function* readPieces(message: IncomingMessage): AsyncGenerator<Uint8Array> {
   const pieces = message.iterator({ destroyOnReturn: false });

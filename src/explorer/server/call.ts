@@ -34,7 +34,7 @@ export interface ExplorerCall {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
   /** The body, which is read once. */
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly body: IncomingMessage;
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 /** Objects: lists, metadata, uploads of the page, and links. */
 import { lookup } from "mrmime";
 import * as v from "valibot";
+import { readPieces } from "../../base/node-http.ts";
 import { expiresSecondsMax, presign } from "../../http/signature.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
 import { StoreError } from "../../store/core/errors.ts";
@@ -218,7 +219,7 @@ function contentTypeOf(key: string, known: string | undefined): string | undefin
 /** A person cancels an upload: the page breaks off the request, which is no error of Ledge. */
 async function* bodyOf({ body }: ExplorerCall): AsyncGenerator<Uint8Array> {
   try {
-    yield* body;
+    yield* readPieces(body);
   } catch (error) {
     throw Object.assign(new CallError(400, "The upload was broken off."), { cause: error });
   }
