@@ -330,7 +330,8 @@ describe("an explorer that ends", () => {
       const { origin } = new URL(explorer.url);
       const { address } = await openExplorerLink(explorer.url);
       const page = await browser.open(explorer.url, {
-        expectedErrors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|Failed to fetch/,
+        expectedErrors:
+          /ERR_CONNECTION_RE(?:FUSED|SET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|Failed to fetch/,
       });
       await page.request.put(`${address}/api/buckets/own/content?key=a.txt`, {
         data: "still here",

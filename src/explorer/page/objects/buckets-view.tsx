@@ -10,7 +10,7 @@ import { Icon } from "../frame/icon.tsx";
 import { Link } from "../frame/navigation.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
-import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
+import { Button, Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import { Table, type Column } from "../frame/table.tsx";
 import { bucketPlace } from "../location.ts";
@@ -95,14 +95,9 @@ export function BucketsView() {
     show: ({ name, isDeletable, known }) =>
       isDeletable &&
       known?.objects === 0 && (
-        <button
-          type="button"
-          class="button quiet"
-          aria-label={`Delete the bucket ${name}`}
-          onClick={() => setDeleted(name)}
-        >
+        <Button tone="quiet" label={`Delete the bucket ${name}`} onClick={() => setDeleted(name)}>
           Delete
-        </button>
+        </Button>
       ),
   };
   return (
@@ -116,10 +111,9 @@ export function BucketsView() {
           recount();
         }}
       >
-        <button type="button" class="button primary" onClick={() => setCreating(true)}>
-          <Icon name="new" />
+        <Button icon="new" tone="primary" onClick={() => setCreating(true)}>
           New bucket
-        </button>
+        </Button>
       </PageHeader>
       {problem !== undefined && <Problem problem={problem} onRetry={reload} />}
       {data === undefined && problem === undefined && <Loading what="the buckets" />}

@@ -3,7 +3,7 @@
  * its active row, because a row that has the focus itself would lose it when it is scrolled away.
  */
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { Task } from "../../api/tasks.ts";
 import { shownKey } from "../frame/format.ts";
@@ -16,8 +16,15 @@ import { SortButton, sortState } from "../frame/table.tsx";
 import { secondsLeft } from "../frame/task-words.ts";
 import type { ObjectSort } from "../location.ts";
 import type { ObjectList } from "./use-object-list.ts";
-import { lastSegment } from "./object-paths.ts";
-import { nextSort, rowIcon, rowType, type ObjectRow, type SortColumn } from "./object-rows.ts";
+import {
+  lastSegment,
+  type deletionFinder,
+  nextSort,
+  rowIcon,
+  rowType,
+  type ObjectRow,
+  type SortColumn,
+} from "./object-rows.ts";
 
 interface RowActions {
   readonly onOpen: (row: ObjectRow) => void;
@@ -32,7 +39,7 @@ interface ObjectGridProps extends RowActions {
   readonly list: ObjectList;
   readonly sort: ObjectSort;
   readonly openKey: string | null;
-  readonly deletionOf: (row: ObjectRow) => Task | undefined;
+  readonly deletionOf: ReturnType<typeof deletionFinder>;
   readonly onSort: (sort: ObjectSort) => void;
   readonly onToggleAll: () => void;
 }
@@ -57,6 +64,8 @@ export function ObjectGrid(props: ObjectGridProps) {
     if (active !== -1) show(active);
   }, [selection.active, listing, show]);
   const isActiveShown = active >= first && active < end;
+  const isAll = rows.length > 0 && selection.selected.size === rows.length;
+  const selectAllLabel = isWhole ? "Select all rows" : "Select all rows of this page";
   return (
     <div
       ref={grid}
@@ -72,12 +81,17 @@ export function ObjectGrid(props: ObjectGridProps) {
       <div role="rowgroup" class="object-header">
         <div role="row" class="object-row" aria-rowindex={1}>
           <span role="columnheader" class="object-check">
-            <SelectAll
-              label={isWhole ? "Select all rows" : "Select all rows of this page"}
-              isAll={rows.length > 0 && selection.selected.size === rows.length}
-              isSome={selection.selected.size > 0}
-              onToggle={onToggleAll}
-              onLeave={() => grid.current?.focus({ preventScroll: true })}
+            <input
+              type="checkbox"
+              aria-label={selectAllLabel}
+              title={selectAllLabel}
+              checked={isAll}
+              indeterminate={selection.selected.size > 0 && !isAll}
+              onChange={onToggleAll}
+              onClick={(event) => {
+                // After a click of the mouse, the keys are for the list. The keyboard stays here.
+                if (event.detail > 0) grid.current?.focus({ preventScroll: true });
+              }}
             />
           </span>
           {columns.map(([className, name, column]) =>
@@ -117,8 +131,8 @@ export function ObjectGrid(props: ObjectGridProps) {
             href={placeHref(list.placeOf(row))}
             isSelected={selection.selected.has(row.id)}
             isActive={first + offset === active}
-            isOpen={row.kind === "object" && row.path === openKey}
-            deletion={deletionOf(row)}
+            isOpen={row.object !== null && row.path === openKey}
+            deletion={deletionOf(row.path, row.object === null)}
             {...actions}
           />
         ))}
@@ -129,36 +143,6 @@ export function ObjectGrid(props: ObjectGridProps) {
 
 function rowElementId(index: number): string {
   return `object-row-${index}`;
-}
-
-interface SelectAllProps {
-  readonly label: string;
-  readonly isAll: boolean;
-  readonly isSome: boolean;
-  readonly onToggle: () => void;
-  /** The person goes on with the list. */
-  readonly onLeave: () => void;
-}
-
-function SelectAll({ label, isAll, isSome, onToggle, onLeave }: SelectAllProps) {
-  const box = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (box.current !== null) box.current.indeterminate = isSome && !isAll;
-  }, [isAll, isSome]);
-  return (
-    <input
-      ref={box}
-      type="checkbox"
-      aria-label={label}
-      title={label}
-      checked={isAll}
-      onChange={onToggle}
-      onClick={(event) => {
-        // After a click of the mouse, the keys are for the list. The keyboard stays where it is.
-        if (event.detail > 0) onLeave();
-      }}
-    />
-  );
 }
 
 interface ObjectRowProps extends RowActions {
@@ -220,19 +204,17 @@ function renderRow(props: ObjectRowProps) {
         <a href={href} tabIndex={-1} title={shownKey(row.path)}>
           {name === "" ? <i>(no name)</i> : <bdi>{shownKey(name)}</bdi>}
         </a>
-        {row.kind === "object" && row.object.storageClass !== "Standard" && (
-          <span class="badge">infrequent</span>
-        )}
+        {row.object?.storageClass === "InfrequentAccess" && <span class="badge">infrequent</span>}
         {deletion !== undefined && <DeletionBadge deletion={deletion} />}
       </span>
       <span role="gridcell" class="object-type">
         {rowType(row)}
       </span>
       <span role="gridcell" class="object-size">
-        {row.kind === "object" && formatBytes(row.object.size)}
+        {row.object && formatBytes(row.object.size)}
       </span>
       <span role="gridcell" class="object-time">
-        {row.kind === "object" && <Time at={row.object.uploaded} />}
+        {row.object && <Time at={row.object.uploaded} />}
       </span>
       <span role="gridcell" class="object-menu" onClick={(event) => event.stopPropagation()}>
         <Menu

@@ -12,6 +12,11 @@ import {
   rowType,
   selectionOf,
   withoutRepeatedFolder,
+  breadcrumbs,
+  copyTarget,
+  lastSegment,
+  parentFolder,
+  splitPrefix,
 } from "./object-rows.ts";
 
 const object = (key: string, size: number, uploaded: number): ListedObject => ({
@@ -43,23 +48,6 @@ describe("objectRows()", () => {
   it("keeps objects of one size in the order of their keys", () => {
     expect(paths("size")).toEqual(["a/", "b/", "d", "c", "e"]);
     expect(paths("-size")).toEqual(["a/", "b/", "c", "e", "d"]);
-  });
-
-  it("has every object once, under an id of its own", () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.string({ minLength: 1 })),
-        fc.uniqueArray(fc.string({ minLength: 1 })),
-        fc.constantFrom("key" as const, "-key" as const, "-size" as const, "uploaded" as const),
-        (folders, keys, sort) => {
-          const objects = keys.map((key) => object(key, key.length, key.charCodeAt(0)));
-          const rows = objectRows({ folders, objects, cursor: null }, sort);
-          expect(new Set(rows.map((row) => row.id)).size).toBe(folders.length + keys.length);
-          const listed = rows.filter((row) => row.kind === "object").map((row) => row.path);
-          expect(new Set(listed)).toEqual(new Set(keys));
-        },
-      ),
-    );
   });
 });
 
@@ -178,16 +166,16 @@ function listAfter(keys: readonly string[], after: string, limit: number): Objec
 describe("deletionFinder()", () => {
   it("finds objects by their keys, and by the folder that they are in", () => {
     const find = deletionFinder([task({ keys: ["a"], prefixes: ["c/"] })], "photos");
-    expect(find({ kind: "object", path: "a" })?.id).toBe("1");
-    expect(find({ kind: "object", path: "c/d" })?.id).toBe("1");
-    expect(find({ kind: "folder", path: "c/" })?.id).toBe("1");
-    expect(find({ kind: "object", path: "b" })).toBeUndefined();
+    expect(find("a", false)?.id).toBe("1");
+    expect(find("c/d", false)?.id).toBe("1");
+    expect(find("c/", true)?.id).toBe("1");
+    expect(find("b", false)).toBeUndefined();
   });
 
   it("does not take an object for the folder of the same name", () => {
     const find = deletionFinder([task({ keys: ["c/"] })], "photos");
-    expect(find({ kind: "folder", path: "c/" })).toBeUndefined();
-    expect(find({ kind: "object", path: "c/" })?.id).toBe("1");
+    expect(find("c/", true)).toBeUndefined();
+    expect(find("c/", false)?.id).toBe("1");
   });
 
   it("finds nothing of other buckets, of copies and of tasks that ended", () => {
@@ -197,6 +185,51 @@ describe("deletionFinder()", () => {
       task({ state: "cancelled" }),
       task({ state: "done" }),
     ];
-    expect(deletionFinder(others, "photos")({ kind: "object", path: "a" })).toBeUndefined();
+    expect(deletionFinder(others, "photos")("a", false)).toBeUndefined();
+  });
+});
+
+describe("splitPrefix()", () => {
+  it("takes the text after the last delimiter as what is searched", () => {
+    expect(splitPrefix("photos/2026/ca")).toEqual({ folder: "photos/2026/", text: "ca" });
+    expect(splitPrefix("photos/")).toEqual({ folder: "photos/", text: "" });
+    expect(splitPrefix("ca")).toEqual({ folder: "", text: "ca" });
+  });
+});
+
+describe("breadcrumbs()", () => {
+  it("names each folder and where the folder is, also a folder without a name", () => {
+    expect(breadcrumbs("photos/2026//")).toEqual([
+      { name: "photos", prefix: "photos/" },
+      { name: "2026", prefix: "photos/2026/" },
+      { name: "", prefix: "photos/2026//" },
+    ]);
+    expect(breadcrumbs("")).toEqual([]);
+  });
+});
+
+describe("lastSegment() and parentFolder()", () => {
+  it("name a key and a folder, and where they are", () => {
+    const names = ["photos/cat.jpg", "photos/2026/", "a//", "cat.jpg"];
+    expect(names.map(lastSegment)).toEqual(["cat.jpg", "2026/", "/", "cat.jpg"]);
+    expect(names.map(parentFolder)).toEqual(["photos/", "photos/", "a/", ""]);
+  });
+});
+
+describe("copyTarget()", () => {
+  it("is the key of one object, which keeps its name in a folder", () => {
+    const one = { bucket: "photos", keys: ["2026/cat.jpg"], prefixes: [] };
+    expect(copyTarget(one, "old/cat")).toBe("old/cat");
+    expect(copyTarget(one, "old/")).toBe("old/cat.jpg");
+    expect(copyTarget(one, "")).toBe("cat.jpg");
+  });
+
+  it("is a folder for all else, with or without the delimiter", () => {
+    const many = { bucket: "photos", keys: ["2026/cat.jpg"], prefixes: ["2026/raw/"] };
+    expect(["old", "old/", ""].map((typed) => copyTarget(many, typed))).toEqual([
+      "old/",
+      "old/",
+      "",
+    ]);
   });
 });

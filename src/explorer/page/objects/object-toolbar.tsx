@@ -4,11 +4,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import { apiUrl, bucketPath } from "../api-client.ts";
 import { countedNoun, shownKey } from "../frame/format.ts";
-import { Icon } from "../frame/icon.tsx";
 import type { MenuItem } from "../frame/menu.tsx";
+import { Button } from "../frame/parts.tsx";
 import type { ObjectList } from "./use-object-list.ts";
-import { splitPrefix } from "./object-paths.ts";
-import { selectionOf, type ObjectRow } from "./object-rows.ts";
+import { splitPrefix, selectionOf, type ObjectRow } from "./object-rows.ts";
 
 interface SelectionBarProps {
   readonly selected: readonly ObjectRow[];
@@ -22,32 +21,22 @@ export function SelectionBar({ selected, actions, onClear }: SelectionBarProps) 
       <p class="soft" role="status">
         {countedNoun(selected.length, "row")} selected{sizeText(selected)}
       </p>
-      {actions.map(({ label, icon = "file", isDanger = false, act }) => (
-        <button
-          key={label}
-          type="button"
-          class={isDanger ? "button danger" : "button"}
-          onClick={act}
-        >
-          <Icon name={icon} />
+      {actions.map(({ label, icon = "file", isDanger, act }) => (
+        <Button key={label} icon={icon} {...(isDanger && { tone: "danger" })} onClick={act}>
           {label}
-        </button>
+        </Button>
       ))}
-      <button type="button" class="button quiet" onClick={onClear}>
+      <Button tone="quiet" onClick={onClear}>
         Clear
-      </button>
+      </Button>
     </div>
   );
 }
 
 /** The size of folders is not known. */
 function sizeText(rows: readonly ObjectRow[]): string {
-  let bytes = 0;
-  for (const row of rows) {
-    if (row.kind === "folder") return "";
-    bytes += row.object.size;
-  }
-  return `, ${formatBytes(bytes)}`;
+  if (rows.some(({ object }) => object === null)) return "";
+  return `, ${formatBytes(rows.reduce((sum, { object }) => sum + (object?.size ?? 0), 0))}`;
 }
 
 /** One object as it is, or folders and several rows as a zip file. */
@@ -57,7 +46,7 @@ export function downloadRows(bucket: string, rows: readonly ObjectRow[]): void {
     const link = document.createElement("a");
     link.download = "";
     link.href =
-      only.kind === "folder"
+      only.object === null
         ? apiUrl(bucketPath(bucket, "/archive"), { prefix: only.path })
         : apiUrl(bucketPath(bucket, "/content"), { key: only.path, download: 1 });
     link.click();
@@ -162,12 +151,12 @@ export function PageSteps({ list }: { readonly list: ObjectList }) {
         )}
         . Sorting and selecting cover this page.
       </p>
-      <button type="button" class="button" disabled={shown.after === ""} onClick={() => goTo("")}>
+      <Button isDisabled={shown.after === ""} onClick={() => goTo("")}>
         First page
-      </button>
-      <button type="button" class="button" disabled={next === null} onClick={() => goTo(next)}>
+      </Button>
+      <Button isDisabled={next === null} onClick={() => goTo(next)}>
         Next page
-      </button>
+      </Button>
     </div>
   );
 }

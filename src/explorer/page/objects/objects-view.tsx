@@ -12,8 +12,14 @@ import { bucketPlace } from "../location.ts";
 import { ObjectDetailsPanel } from "../preview/object-details.tsx";
 import { ObjectGrid } from "./object-grid.tsx";
 import { useObjectList, type ObjectList, type ObjectsPlace } from "./use-object-list.ts";
-import { breadcrumbs, splitPrefix } from "./object-paths.ts";
-import { countRows, deletionFinder, selectionOf, type ObjectRow } from "./object-rows.ts";
+import {
+  breadcrumbs,
+  splitPrefix,
+  countRows,
+  deletionFinder,
+  selectionOf,
+  type ObjectRow,
+} from "./object-rows.ts";
 import { downloadRows, PageSteps, PrefixSearch, SelectionBar } from "./object-toolbar.tsx";
 import { clear, extend, selectAll, toggle, toggleAll } from "./row-selection.ts";
 import { TargetDialog, type TargetKind } from "./target-dialog.tsx";
@@ -40,7 +46,7 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
   const selected = rows.filter(({ id }) => selection.selected.has(id));
   /** What can be done with rows: in the menu of a row, beside the search, and by keys. */
   const actionsOn = (chosen: readonly ObjectRow[]): readonly RowAction[] => {
-    const isFile = chosen.length === 1 && chosen[0]?.kind === "object";
+    const isFile = chosen.length === 1 && chosen[0]?.object !== null;
     const ask = (kind: TargetKind) => () => setDialog({ kind, rows: chosen });
     const rename: RowAction = { label: "Rename…", icon: "edit", key: "F2", act: ask("rename") };
     return [
@@ -60,7 +66,7 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
         act: () => {
           const deleted = selectionOf(
             bucket,
-            chosen.filter((row) => deletionOf(row) === undefined),
+            chosen.filter(({ path, object }) => deletionOf(path, object === null) === undefined),
           );
           setSelection(clear);
           if (deleted.keys.length + deleted.prefixes.length === 0) return;
@@ -69,15 +75,42 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
       },
     ];
   };
-  useObjectKeys({
-    list,
-    // The selected rows, or the active row if no row is selected.
-    chosen: selected.length > 0 || activeRow === undefined ? selected : [activeRow],
-    actionsOn,
-    focusList,
-    onSearch: () => searchField.current?.select(),
-    onUndo: tasks.undo,
-    onEscape: () => (key === null ? setSelection(clear) : closeDetails()),
+  // The selected rows, or the active row if no row is selected.
+  const chosen = selected.length > 0 || activeRow === undefined ? selected : [activeRow];
+  const inList = (label: string, act: Shortcut["act"]): Shortcut => ({
+    label,
+    act: (event) => {
+      focusList();
+      act(event);
+    },
+    // The details have keys of their own: a video is paused by Space.
+    when: ({ target }) => !(target instanceof Element && target.closest(".object-side") !== null),
+  });
+  const moveBy = (step: 1 | -1) => (event: KeyboardEvent) => list.move(step, event.shiftKey);
+  useShortcuts({
+    "/": { label: "Search by prefix", act: () => searchField.current?.select() },
+    ArrowDown: inList("Next row; with Shift, extend the selection", moveBy(1)),
+    ArrowUp: inList("Previous row; with Shift, extend the selection", moveBy(-1)),
+    Enter: inList("Open the folder or the details", () => activeRow && list.open(activeRow)),
+    Backspace: inList("Go up", list.goUp),
+    ArrowLeft: inList("Go up", list.goUp),
+    " ": inList("Select the row", () => {
+      if (activeRow !== undefined) setSelection((before) => toggle(before, activeRow.id));
+    }),
+    "Ctrl+a": inList("Select all rows", () => setSelection((before) => selectAll(before, ids))),
+    z: { label: "Undo the deletion", act: tasks.undo },
+    n: inList("Next page", () => list.goTo(list.next)),
+    p: inList("First page", () => list.goTo("")),
+    ...Object.fromEntries(
+      actionsOn(chosen).flatMap(({ key: name, label, act }) => {
+        const actOnRows = (): void => (chosen.length > 0 ? act() : undefined);
+        return name === undefined ? [] : [[name, inList(label.replace("…", ""), actOnRows)]];
+      }),
+    ),
+    Escape: {
+      label: "Close the details, or clear the selection",
+      act: () => (key === null ? setSelection(clear) : closeDetails()),
+    },
   });
   return (
     <>
@@ -141,7 +174,7 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
               objectKey={key}
               onClose={closeDetails}
               onDelete={() =>
-                deletionOf({ kind: "object", path: key }) === undefined
+                deletionOf(key, false) === undefined
                   ? tasks.tryStart({ kind: "delete", bucket, keys: [key], prefixes: [] })
                   : Promise.resolve(true)
               }
@@ -207,56 +240,6 @@ function ObjectsHeader({ list, place: { bucket, prefix } }: ObjectsHeaderProps) 
 
 interface RowAction extends MenuItem {
   readonly key?: string;
-}
-
-interface ObjectKeysOptions {
-  readonly list: ObjectList;
-  readonly chosen: readonly ObjectRow[];
-  readonly actionsOn: (rows: readonly ObjectRow[]) => readonly RowAction[];
-  readonly onSearch: () => void;
-  readonly onUndo: () => void;
-  readonly onEscape: () => void;
-  /** Gives the focus to the list. */
-  readonly focusList: () => void;
-}
-
-function useObjectKeys(options: ObjectKeysOptions): void {
-  const { list, chosen, actionsOn, onSearch, onUndo, onEscape, focusList } = options;
-  const { activeRow, ids, setSelection, open, move } = list;
-  const inList = (label: string, act: Shortcut["act"]): Shortcut => ({
-    label,
-    act: (event) => {
-      focusList();
-      act(event);
-    },
-    // The details have keys of their own: a video is paused by Space.
-    when: ({ target }) => !(target instanceof Element && target.closest(".object-side") !== null),
-  });
-  const moveBy = (step: 1 | -1) => (event: KeyboardEvent) => move(step, event.shiftKey);
-  useShortcuts({
-    "/": { label: "Search by prefix", act: onSearch },
-    ArrowDown: inList("Next row; with Shift, extend the selection", moveBy(1)),
-    ArrowUp: inList("Previous row; with Shift, extend the selection", moveBy(-1)),
-    Enter: inList("Open the folder or the details", () => {
-      if (activeRow !== undefined) open(activeRow);
-    }),
-    Backspace: inList("Go up", list.goUp),
-    ArrowLeft: inList("Go up", list.goUp),
-    " ": inList("Select the row", () => {
-      if (activeRow !== undefined) setSelection((before) => toggle(before, activeRow.id));
-    }),
-    "Ctrl+a": inList("Select all rows", () => setSelection((before) => selectAll(before, ids))),
-    z: { label: "Undo the deletion", act: onUndo },
-    n: inList("Next page", () => list.goTo(list.next)),
-    p: inList("First page", () => list.goTo("")),
-    ...Object.fromEntries(
-      actionsOn(chosen).flatMap(({ key, label, act }) => {
-        const actOnRows = (): void => (chosen.length > 0 ? act() : undefined);
-        return key === undefined ? [] : [[key, inList(label.replace("…", ""), actOnRows)]];
-      }),
-    ),
-    Escape: { label: "Close the details, or clear the selection", act: onEscape },
-  });
 }
 
 /** What is said in place of rows. */

@@ -6,7 +6,7 @@ import { callApi } from "../api-client.ts";
 import { useFetched } from "../frame/events.ts";
 import { CheckField, FormDialog, SelectField, TextField } from "../frame/form.tsx";
 import { describeSelection } from "../frame/task-words.ts";
-import { copyTarget, hasKeyTarget, parentFolder } from "./object-paths.ts";
+import { copyTarget, hasKeyTarget, parentFolder } from "./object-rows.ts";
 
 /** A rename is a move to another key. */
 export type TargetKind = CopyTask["kind"] | "rename";

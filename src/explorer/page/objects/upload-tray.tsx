@@ -8,9 +8,9 @@ import { countedNoun, formatCount, shownKey } from "../frame/format.ts";
 import { CheckField } from "../frame/form.tsx";
 import { Icon } from "../frame/icon.tsx";
 import { Link } from "../frame/navigation.tsx";
-import { Progress } from "../frame/parts.tsx";
+import { Button, Progress } from "../frame/parts.tsx";
 import { bucketPlace } from "../location.ts";
-import { parentFolder } from "./object-paths.ts";
+import { parentFolder } from "./object-rows.ts";
 import {
   statusText,
   UploadQueue,
@@ -161,24 +161,16 @@ function Tray({ summary }: { readonly summary: UploadSummary }) {
         {counts.exists > 0 && <span class="badge warning">{counts.exists} waiting for you</span>}
         {counts.failed > 0 && <span class="badge bad">{counts.failed} failed</span>}
         <div class="toolbar">
-          {counts.failed > 1 && (
-            <button type="button" class="button" onClick={() => uploads.retry()}>
-              Retry all
-            </button>
-          )}
+          {counts.failed > 1 && <Button onClick={() => uploads.retry()}>Retry all</Button>}
           {left > 0 ? (
-            <button type="button" class="button" onClick={() => uploads.cancel()}>
-              Cancel all
-            </button>
+            <Button onClick={() => uploads.cancel()}>Cancel all</Button>
           ) : (
-            <button
-              type="button"
-              class="button quiet icon-button"
-              aria-label="Close the list of uploads"
+            <Button
+              icon="close"
+              tone="quiet"
+              label="Close the list of uploads"
               onClick={() => uploads.clear()}
-            >
-              <Icon name="close" />
-            </button>
+            />
           )}
         </div>
       </header>
@@ -219,9 +211,9 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
   }, [state]);
   // The name of a button has the key, for screen readers.
   const button = (name: string, act: () => void) => (
-    <button type="button" class="button" aria-label={`${name}: ${key}`} onClick={act}>
+    <Button label={`${name}: ${key}`} onClick={act}>
       {name}
-    </button>
+    </Button>
   );
   return (
     <li ref={row} class="upload-row">

@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useShortcuts } from "../frame/shortcuts.tsx";
 import { countedNoun, shownKey } from "../frame/format.ts";
-import { Icon } from "../frame/icon.tsx";
 import { useNotices } from "../frame/notices.tsx";
+import { Button } from "../frame/parts.tsx";
 import { droppedEntries, readEntries, type ChosenFile } from "./upload-files.ts";
 import { uploads } from "./upload-tray.tsx";
 
@@ -102,13 +102,10 @@ export function UploadButtons({ bucket, prefix }: UploadPlace) {
   const chooser = { type: "file" as const, hidden: true, onChange: take };
   return (
     <div class="toolbar" role="group" aria-label="Upload">
-      <button type="button" class="button primary" onClick={() => files.current?.click()}>
-        <Icon name="upload" />
+      <Button icon="upload" tone="primary" onClick={() => files.current?.click()}>
         Upload files
-      </button>
-      <button type="button" class="button" onClick={() => folder.current?.click()}>
-        Upload a folder
-      </button>
+      </Button>
+      <Button onClick={() => folder.current?.click()}>Upload a folder</Button>
       <input ref={files} {...chooser} multiple aria-label="Files to upload" />
       <input ref={folder} {...chooser} {...wholeFolder} aria-label="Folder to upload" />
     </div>

@@ -6,7 +6,7 @@ import { bucketPlace } from "../location.ts";
 import { FormDialog } from "../frame/form.tsx";
 import { countedNoun, shownKey, spanWords } from "../frame/format.ts";
 import { PageHeader } from "../frame/page-header.tsx";
-import { Empty, Loading, Problem, Time } from "../frame/parts.tsx";
+import { Button, Empty, Loading, Problem, Time } from "../frame/parts.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
 import { Table, type Column } from "../frame/table.tsx";
@@ -48,14 +48,13 @@ export function UploadsView({ bucket }: { readonly bucket: string }) {
       class: "number",
       isLabelHidden: true,
       show: (upload) => (
-        <button
-          type="button"
-          class="button danger"
-          aria-label={`Abort the upload of ${upload.key}`}
+        <Button
+          tone="danger"
+          label={`Abort the upload of ${upload.key}`}
           onClick={() => setAborting(upload)}
         >
           Abort
-        </button>
+        </Button>
       ),
     },
   ];

@@ -10,8 +10,9 @@ import { callApi, type ApiCallError } from "../api-client.ts";
 import { useChanges } from "../frame/events.ts";
 import { useNavigation } from "../frame/navigation.tsx";
 import type { Place } from "../location.ts";
-import { parentFolder, splitPrefix } from "./object-paths.ts";
 import {
+  parentFolder,
+  splitPrefix,
   folderId,
   nextAfter,
   objectRows,
@@ -78,11 +79,11 @@ export function useObjectList(place: ObjectsPlace) {
     }
   };
   const placeOf = (row: ObjectRow): Place =>
-    row.kind === "folder"
+    row.object === null
       ? { ...place, prefix: row.path, after: "", key: null }
       : { ...place, key: row.path };
   const open = (row: ObjectRow): void => {
-    if (row.kind === "folder") wanted.current = "first";
+    if (row.object === null) wanted.current = "first";
     else setSelection((before) => activate(before, row.id));
     go(placeOf(row));
   };
@@ -94,7 +95,7 @@ export function useObjectList(place: ObjectsPlace) {
       setSelection((before) =>
         isExtending ? extend(before, ids, row.id) : activate(before, row.id),
       );
-      if (place.key !== null && row.kind === "object") go(placeOf(row), true);
+      if (place.key !== null && row.object !== null) go(placeOf(row), true);
     } else if (!isExtending && step === 1 && next !== null) {
       wanted.current = "first";
       goTo(next);

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { ObjectDetails } from "../../api/buckets.ts";
 import { apiUrl, bucketPath, readFailure, unreachable } from "../api-client.ts";
-import { Empty, Loading, Problem } from "../frame/parts.tsx";
+import { Button, Empty, Loading, Problem } from "../frame/parts.tsx";
 import { useFetched } from "../frame/events.ts";
 import {
   contentKind,
@@ -142,9 +142,9 @@ function TextView({ source, part, language, isLoading, onMore, onHex }: TextView
         <div class="preview-extent toolbar">
           <p>{extentText(source, part)}</p>
           {!part.isWhole && (
-            <button type="button" class="button" disabled={isLoading} onClick={onMore}>
+            <Button isDisabled={isLoading} onClick={onMore}>
               {isLoading ? "Loading more…" : `Show ${formatBytes(textPartBytes)} more`}
-            </button>
+            </Button>
           )}
         </div>
       )}

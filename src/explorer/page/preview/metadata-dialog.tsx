@@ -6,7 +6,7 @@ import { useId, useRef, useState } from "preact/hooks";
 import type { ObjectDetails, StorageClass } from "../../api/buckets.ts";
 import { bucketPath, callApi } from "../api-client.ts";
 import { FormDialog, SelectField, TextField } from "../frame/form.tsx";
-import { Icon } from "../frame/icon.tsx";
+import { Button } from "../frame/parts.tsx";
 import {
   changeOf,
   draftOf,
@@ -112,18 +112,16 @@ function CustomPairs({ pairs, onEdit }: CustomPairsProps) {
             value={value}
             onInput={(event) => edit(id, { value: event.currentTarget.value })}
           />
-          <button
-            type="button"
-            class="button quiet icon-button"
-            aria-label={name === "" ? `Remove pair ${index + 1}` : `Remove ${name}`}
+          <Button
+            icon="close"
+            tone="quiet"
+            label={name === "" ? `Remove pair ${index + 1}` : `Remove ${name}`}
             title="Remove"
             onClick={() => {
               onEdit(pairs.filter((pair) => pair.id !== id));
               addButton.current?.focus();
             }}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </div>
       ))}
       <button

@@ -5,9 +5,8 @@ import { formatBytes } from "../../../base/format.ts";
 import type { Link as ObjectLink, LinkRequest, ObjectDetails } from "../../api/buckets.ts";
 import { apiUrl, bucketPath, callApi, type ApiCallError } from "../api-client.ts";
 import { useShortcuts } from "../frame/shortcuts.tsx";
-import { Loading, Problem, Time } from "../frame/parts.tsx";
+import { Button, Loading, Problem, Time } from "../frame/parts.tsx";
 import { formatTime, shownKey } from "../frame/format.ts";
-import { Icon } from "../frame/icon.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { useFetched } from "../frame/events.ts";
 import { ContentView } from "./content-view.tsx";
@@ -43,15 +42,13 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
         <h2 class="details-key" {...(objectKey.length > scrolledKeyLength && { tabIndex: 0 })}>
           <bdi class="code">{shownKey(objectKey)}</bdi>
         </h2>
-        <button
-          type="button"
-          class="button quiet icon-button"
-          aria-label="Close the details"
+        <Button
+          icon="close"
+          tone="quiet"
+          label="Close the details"
           title="Close (Escape)"
           onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
+        />
       </header>
       {problem !== undefined && <Problem problem={problem} onRetry={reload} />}
       {data === undefined && problem === undefined && <Loading what="the details of the object" />}
@@ -195,26 +192,19 @@ function Actions({ bucket, details: { key, hasCustomerKey }, onEdit, onDelete }:
           Download
         </a>
       )}
-      <button type="button" class="button" onClick={() => void copy("The key", key)}>
-        Copy key
-      </button>
-      <button type="button" class="button" onClick={() => void copyLink()}>
-        Copy link
-      </button>
-      <button type="button" class="button" onClick={onEdit}>
-        Edit metadata…
-      </button>
-      <button
-        type="button"
-        class="button danger"
-        disabled={isDeleting}
+      <Button onClick={() => void copy("The key", key)}>Copy key</Button>
+      <Button onClick={() => void copyLink()}>Copy link</Button>
+      <Button onClick={onEdit}>Edit metadata…</Button>
+      <Button
+        tone="danger"
+        isDisabled={isDeleting}
         onClick={() => {
           setDeleting(true);
           void onDelete().finally(() => setDeleting(false));
         }}
       >
         Delete
-      </button>
+      </Button>
     </div>
   );
 }
