@@ -33,7 +33,7 @@ export type Place =
       /** Empty: PTR for an address, and A for a name. */
       readonly type: string;
       /** Whether the question asks for signatures. */
-      readonly dnssec?: true;
+      readonly dnssec?: boolean;
     }
   | { readonly view: "live"; readonly filter: string }
   | { readonly view: "faults" }
@@ -94,10 +94,19 @@ export function placeUrl(place: Place): string {
       return address(["buckets", place.bucket, "uploads"]);
     case "records": {
       const { zone, search, sort, page, record } = place;
-      return address(["zones", zone], { search, sort, page, record });
+      return address(["zones", zone], {
+        search,
+        sort: sort === "name" ? null : sort,
+        page: page === 1 ? null : page,
+        record,
+      });
     }
     case "lookup":
-      return address(["lookup"], { name: place.name, type: place.type, dnssec: place.dnssec });
+      return address(["lookup"], {
+        name: place.name,
+        type: place.type,
+        dnssec: place.dnssec || null,
+      });
     case "live":
       return address(["live"], { filter: place.filter });
     case "unknown":
@@ -127,6 +136,11 @@ function address(
 /** The first page of a bucket, or of a folder in it. */
 export function bucketPlace(bucket: string, prefix = "", key: string | null = null): Place {
   return { view: "objects", bucket, prefix, after: "", sort: "key", key };
+}
+
+/** The records of a zone, by its name or its id. */
+export function recordsPlace(zone: string, search = ""): Place {
+  return { view: "records", zone, search, record: null };
 }
 
 /** The title of the tab. */

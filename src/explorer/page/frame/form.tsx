@@ -69,6 +69,7 @@ interface TextFieldProps {
   readonly label: string;
   readonly hint?: string;
   readonly value: string;
+  /** Two rows are for one line that may be long: Enter sends the form. With more rows, Ctrl+Enter does. */
   readonly rows?: number;
   readonly isDisabled?: boolean;
   readonly onValue: (value: string) => void;
@@ -96,7 +97,16 @@ export function TextField(props: TextFieldProps) {
       {rows === undefined ? (
         <input {...attributes} {...(onFocus && { onFocus })} />
       ) : (
-        <textarea {...attributes} rows={rows} />
+        <textarea
+          {...attributes}
+          rows={rows}
+          onKeyDown={(event) => {
+            const isSent = rows <= 2 || event.ctrlKey || event.metaKey;
+            if (event.key !== "Enter" || event.shiftKey || !isSent) return;
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }}
+        />
       )}
       {hint !== undefined && (
         <p id={`${id}-hint`} class="field-hint">

@@ -17,7 +17,7 @@ interface Section {
 }
 
 const buckets: Place = { view: "buckets" };
-const lookup: Place = { view: "lookup", name: "", type: "A" };
+const lookup: Place = { view: "lookup", name: "", type: "" };
 
 const sections: readonly Section[] = [
   { label: "Buckets", icon: "bucket", place: buckets, views: ["buckets", "objects", "uploads"] },

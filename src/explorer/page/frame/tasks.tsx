@@ -17,8 +17,6 @@ import { isActive, secondsLeft, taskOutcome, taskTitle } from "./task-words.ts";
 interface Tasks {
   /** Waiting and running tasks, and those that ended lately. */
   readonly tasks: readonly Task[];
-  /** How many tasks ended while the page looked: what they changed is to be loaded again. */
-  readonly endedCount: number;
   /** @throws ApiCallError */
   readonly start: (task: NewTask) => Promise<void>;
   /** A refusal becomes a notice. @returns whether the server has accepted the task */
@@ -38,7 +36,6 @@ export function useTasks(): Tasks {
 export function TasksProvider({ children }: { readonly children: ComponentChildren }) {
   const { show } = useNotices();
   const [failures, setFailures] = useState<Task>();
-  const [endedCount, setEndedCount] = useState(0);
   const { data: tasks = noTasks, reload } = useFetched<readonly Task[]>(
     (signal) => callApi("/api/tasks", { signal }),
     "tasks",
@@ -52,7 +49,6 @@ export function TasksProvider({ children }: { readonly children: ComponentChildr
       else if (awaited.current.delete(task.id)) {
         const action = { label: "Show failures", act: () => setFailures(task) };
         show(taskOutcome(task), task.failed > 0 ? { tone: "problem", action } : {});
-        setEndedCount((before) => before + 1);
       }
     }
   }, [tasks]);
@@ -72,7 +68,6 @@ export function TasksProvider({ children }: { readonly children: ComponentChildr
     };
     return {
       tasks,
-      endedCount,
       start,
       tryStart: (task) => start(task).then(() => true, report),
       cancel,
@@ -81,7 +76,7 @@ export function TasksProvider({ children }: { readonly children: ComponentChildr
         if (last !== undefined) cancel(last.id);
       },
     };
-  }, [tasks, endedCount]);
+  }, [tasks]);
   return (
     <TasksContext.Provider value={shared}>
       {children}

@@ -1,7 +1,7 @@
 /** How entries are written, and where they lead. */
 import type { ActivityEntry, CallEntry } from "../../api/activity.ts";
 import { shownKey } from "../frame/format.ts";
-import { bucketPlace, type Place } from "../location.ts";
+import { bucketPlace, recordsPlace, type Place } from "../location.ts";
 
 /** Filters have few kinds: all bindings without a view of their own are one. */
 export const groupLabels = {
@@ -92,7 +92,7 @@ export function placeOfCall({ kind, method, place, subject }: CallEntry): Place 
 /** The path has the id of the zone, which the view of the records takes for its name. */
 function placeInApi(path: string): Place | null {
   const [, zones, id] = /^\/client\/v4(\/zones)(?:\/([0-9a-f]{32}))?(?=[/?]|$)/.exec(path) ?? [];
-  if (id !== undefined) return { view: "records", zone: id, search: "", record: null };
+  if (id !== undefined) return recordsPlace(id);
   return zones === undefined ? null : { view: "zones" };
 }
 

@@ -1,6 +1,6 @@
 /** Rules of records on the page: the request that a form makes, names, orders, and where names lead. */
 import type { DnsRecord, LookupReason, RecordTypes } from "../../api/zones-api.ts";
-import type { Place, RecordSort } from "../location.ts";
+import { recordsPlace, type Place, type RecordSort } from "../location.ts";
 
 /** The TTL "Auto" in requests and answers. */
 const ttlAuto = 1;
@@ -42,7 +42,8 @@ export function recordRequest(
   draft: RecordDraft,
   type: RecordTypes["types"][number] | undefined,
 ): Readonly<Record<string, unknown>> {
-  const isAuto = draft.proxied || /^(?:auto(?:matic)?)?$/i.test(draft.ttl.trim());
+  const proxied = type?.isProxiable === true && draft.proxied;
+  const isAuto = proxied || /^(?:auto)?$/i.test(draft.ttl.trim());
   const tags = draft.tags.split(",").map((tag) => tag.trim());
   return {
     type: draft.type,
@@ -52,7 +53,7 @@ export function recordRequest(
     comment: draft.comment,
     tags: tags.filter((tag) => tag !== ""),
     ...(type?.hasPriority === true && { priority: readNumber(draft.priority) }),
-    proxied: type?.isProxiable === true && draft.proxied,
+    proxied,
   };
 }
 
@@ -84,6 +85,6 @@ export function placeFinder(reasons: readonly LookupReason[]): (name: string) =>
   return (name) => {
     const zone = zones.find((each) => name === each || name.endsWith(`.${each}`));
     if (zone === undefined) return null;
-    return { view: "records", zone, search: name === zone ? "" : name, record: null };
+    return recordsPlace(zone, name === zone ? "" : name);
   };
 }

@@ -1,69 +1,55 @@
-/** The records of a zone: search, pages, and everything that changes records. */
+/** The records of a zone: facts, search, the table, pages, and everything that changes records. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { DnsRecord, DnsZone } from "../../api/zones-api.ts";
-import { apiUrl, type ApiCallError } from "../api-client.ts";
+import type { DnsRecord, DnssecInfo, DnsZone, LookupAnswer } from "../../api/zones-api.ts";
+import { apiUrl, callApi } from "../api-client.ts";
 import { useFetched } from "../frame/events.ts";
-import { countedNoun, formatCount } from "../frame/format.ts";
+import { countedNoun, formatCount, shownKey } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
 import { Menu } from "../frame/menu.tsx";
 import { Link, useNavigation } from "../frame/navigation.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading, Problem } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
+import { Table, type Column } from "../frame/table.tsx";
 import { isActive } from "../frame/task-words.ts";
 import { useTasks } from "../frame/tasks.tsx";
+import type { Place } from "../location.ts";
 import { newRecord, RecordDialog } from "./record-dialog.tsx";
-import { RecordTable, type RecordsPlace } from "./record-table.tsx";
-import { DeleteZoneDialog, ImportDialog } from "./zone-dialogs.tsx";
-import { ZoneFacts } from "./zone-facts.tsx";
-import { callDns, DnsProblemState, dnsPath, fetchRecordTypes } from "./zone-parts.tsx";
+import { nextSort, splitName, ttlText } from "./record-rules.ts";
+import { callDns, DeleteZoneDialog, DnsProblem, fetchZones, ImportDialog } from "./zone-parts.tsx";
+
+type RecordsPlace = Extract<Place, { view: "records" }>;
 
 const recordsPerPage = 100;
-/** A call of the record API has the id of its zone, and leads here. No zone has such a name. */
-const idPattern = /^[0-9a-f]{32}$/;
-
-/** @returns `null` when there is no such zone */
-async function findZone(name: string, signal: AbortSignal): Promise<DnsZone | null> {
-  if (!idPattern.test(name)) {
-    const query = { name: `equal:${name}` };
-    return (await callDns<DnsZone[]>(["zones"], { query, signal })).result[0] ?? null;
-  }
-  try {
-    return (await callDns<DnsZone>(["zones", name], { signal })).result;
-  } catch (error) {
-    // The record API has codes: it has refused the id.
-    if ((error as ApiCallError).code !== undefined) return null;
-    throw error;
-  }
-}
+const crumbs = [{ label: "Zones", to: { view: "zones" } }] as const;
 
 export function RecordsView({ place }: { readonly place: RecordsPlace }) {
   const { go } = useNavigation();
-  const zone = useFetched(
-    (signal) => findZone(place.zone, signal),
+  const { data, problem, isLoading, reload } = useFetched(
+    async (signal) => {
+      const zones = await fetchZones(signal);
+      // A call of the record API has the id of its zone, and leads here.
+      return zones.find(({ name, id }) => name === place.zone || id === place.zone) ?? null;
+    },
     `zone ${place.zone}`,
     ({ topic }) => topic === "zones",
   );
   // The address has the name, which a person can read and share.
-  const name = zone.data?.name ?? place.zone;
+  const name = data?.name ?? place.zone;
   useEffect(() => {
     if (name !== place.zone) go({ ...place, zone: name }, true);
   }, [name, place.zone]);
-  if (zone.data) return <ZoneRecords key={zone.data.id} zone={zone.data} place={place} />;
+  if (data) return <ZoneRecords key={data.id} zone={data} place={place} />;
   return (
     <>
-      <PageHeader
-        title={<bdi>{place.zone}</bdi>}
-        crumbs={[{ label: "Zones", to: { view: "zones" } }]}
-        onReload={zone.reload}
-        isLoading={zone.isLoading}
-      />
-      {zone.problem !== undefined ? (
-        <DnsProblemState problem={zone.problem} onRetry={zone.reload} />
-      ) : zone.data === undefined ? (
-        <Loading what={`the zone ${place.zone}`} />
+      <PageHeader title={<bdi>{name}</bdi>} {...{ crumbs, isLoading }} onReload={reload} />
+      {problem !== undefined ? (
+        <DnsProblem problem={problem} onRetry={reload} />
+      ) : data === undefined ? (
+        <Loading what={`the zone ${name}`} />
       ) : (
-        <Empty title={`Zone ${place.zone} not found`}>
+        <Empty title={`Zone ${name} not found`}>
           <p>The zone was deleted, or the address has a mistake.</p>
           <Link to={{ view: "zones" }}>Show all zones</Link>
         </Empty>
@@ -80,43 +66,21 @@ interface ZoneRecordsProps {
 function ZoneRecords({ zone, place }: ZoneRecordsProps) {
   const { go } = useNavigation();
   const notices = useNotices();
-  const { tasks, endedCount, tryStart } = useTasks();
   const [dialog, setDialog] = useState<"import" | "delete" | null>(null);
   const search = useRef<HTMLInputElement>(null);
   const list = useRecordList(zone, place);
-  const types = useFetched(fetchRecordTypes, "record types");
   const { page = 1 } = place;
-
-  const change = (part: Partial<RecordsPlace>, isReplaced = false): void => {
-    const { page: nextPage = 1, sort: nextSort = "name", ...rest } = { ...place, ...part };
-    const next = {
-      ...rest,
-      ...(nextSort !== "name" && { sort: nextSort }),
-      ...(nextPage > 1 && { page: nextPage }),
-    };
-    go(next, isReplaced);
-  };
   const pages = list.data?.pages ?? page;
+  const change = (part: Partial<RecordsPlace>, isReplaced = false): void =>
+    go({ ...place, ...part }, isReplaced);
   // The last page went away with its records.
   useEffect(() => {
     if (page > pages) change({ page: pages }, true);
   }, [page, pages]);
-  useEffect(() => {
-    if (endedCount > 0) list.reload();
-  }, [endedCount]);
-  const deleted = useMemo(() => {
-    const active = tasks.filter(isActive);
-    const records = active.flatMap((task) => (task.kind === "deleteRecords" ? task.records : []));
-    return new Set(records.map(({ id }) => id));
-  }, [tasks]);
-  const deleteRecord = ({ id, name, type }: DnsRecord): void => {
-    const records = [{ id, name, type }];
-    void tryStart({ kind: "deleteRecords", zone: zone.id, zoneName: zone.name, records });
-  };
   const add = (): void => change({ record: newRecord });
   const exportZone = (): void => {
     const link = document.createElement("a");
-    link.href = apiUrl(dnsPath(["zones", zone.id, "dns_records", "export"]));
+    link.href = apiUrl(`/api/dns/zones/${zone.id}/dns_records/export`);
     link.download = `${zone.name}.zone`;
     link.click();
   };
@@ -126,17 +90,19 @@ function ZoneRecords({ zone, place }: ZoneRecordsProps) {
     i: { label: "Import a zone file", act: () => setDialog("import") },
     e: { label: "Export the zone", act: exportZone },
   });
-
+  // Search and order cover all records of the zone, so the count does, too.
+  const found = place.search === "" ? "" : " found";
   return (
     <>
       <PageHeader
         title={<bdi>{zone.name}</bdi>}
-        crumbs={[{ label: "Zones", to: { view: "zones" } }]}
-        {...(list.data !== undefined && { counts: countOf(list.data.total, place.search) })}
+        crumbs={crumbs}
+        counts={list.data && countedNoun(list.data.total, "record") + found}
         onReload={list.reload}
         isLoading={list.isLoading}
       >
         <button type="button" class="button primary" onClick={add}>
+          <Icon name="new" />
           New record
         </button>
         <Menu
@@ -183,48 +149,36 @@ function ZoneRecords({ zone, place }: ZoneRecordsProps) {
           )}
         </Empty>
       ) : (
-        <>
-          <div class="panel record-panel">
-            <RecordTable
-              place={place}
-              records={list.data.records}
-              deleted={deleted}
-              onSort={(next) => change({ sort: next, page: 1 })}
-              onDelete={deleteRecord}
-            />
-          </div>
-          {pages > 1 && (
-            <Pager
-              {...{ page, pages }}
-              total={list.data.total}
-              onPage={(next) => change({ page: next })}
-            />
-          )}
-        </>
+        <RecordTable zone={zone} place={place} records={list.data.records} />
       )}
-      {place.record !== null && types.data !== undefined && (
+      {list.data !== undefined && pages > 1 && (
+        <Pager
+          {...{ page, pages }}
+          total={list.data.total}
+          onPage={(next) => change({ page: next })}
+        />
+      )}
+      {place.record !== null && (
         <RecordDialog
           key={place.record}
           zone={zone}
           id={place.record}
-          types={types.data}
           onClose={() => change({ record: null })}
-          onSaved={(record) => {
-            const did = place.record === newRecord ? "added" : "saved";
-            notices.show(`${record.type} ${record.name} was ${did}.`);
+          onSaved={({ type, name }) => {
+            notices.show(`${type} ${name} was ${place.record === newRecord ? "added" : "saved"}.`);
             change({ record: null });
             list.reload();
           }}
         />
       )}
       {dialog === "import" && (
-        <ImportDialog zone={zone} onClose={() => setDialog(null)} onImported={list.reload} />
+        <ImportDialog zone={zone} onClose={() => setDialog(null)} onDone={list.reload} />
       )}
       {dialog === "delete" && (
         <DeleteZoneDialog
           zone={zone}
           onClose={() => setDialog(null)}
-          onDeleted={() => {
+          onDone={() => {
             notices.show(`The zone ${zone.name} was deleted.`);
             go({ view: "zones" });
           }}
@@ -232,11 +186,6 @@ function ZoneRecords({ zone, place }: ZoneRecordsProps) {
       )}
     </>
   );
-}
-
-/** Search and order cover all records of the zone, so the counts do, too. */
-function countOf(total: number, search: string): string {
-  return search === "" ? countedNoun(total, "record") : `${countedNoun(total, "record")} found`;
 }
 
 function useRecordList(zone: DnsZone, { search, sort = "name", page = 1 }: RecordsPlace) {
@@ -247,9 +196,9 @@ function useRecordList(zone: DnsZone, { search, sort = "name", page = 1 }: Recor
         page,
         order: sort.replace("-", ""),
         direction: sort.startsWith("-") ? "desc" : "asc",
-        search: search === "" ? undefined : search,
+        search: search || undefined,
       };
-      const path = ["zones", zone.id, "dns_records"];
+      const path = `zones/${zone.id}/dns_records`;
       const { result, result_info } = await callDns<DnsRecord[]>(path, { query, signal });
       const { total_count: total = result.length, total_pages: pages = 1 } = result_info ?? {};
       return { records: result, total, pages };
@@ -261,6 +210,158 @@ function useRecordList(zone: DnsZone, { search, sort = "name", page = 1 }: Recor
   const last = useRef(fetched.data);
   last.current = fetched.data ?? last.current;
   return { ...fetched, data: last.current };
+}
+
+interface RecordTableProps extends ZoneRecordsProps {
+  readonly records: readonly DnsRecord[];
+}
+
+/** Columns that no record of the page fills are left out. */
+function RecordTable({ zone, place, records }: RecordTableProps) {
+  const { go } = useNavigation();
+  const { tasks, tryStart } = useTasks();
+  const { sort = "name" } = place;
+  const deleted = useMemo(() => {
+    const ofTasks = tasks
+      .filter(isActive)
+      .map((task) => (task.kind === "deleteRecords" ? task.records : []));
+    return new Set(ofTasks.flat().map(({ id }) => id));
+  }, [tasks]);
+  const deleteRecord = ({ id, name, type }: DnsRecord): void => {
+    if (deleted.has(id)) return;
+    const task = { kind: "deleteRecords", zone: zone.id, zoneName: zone.name } as const;
+    void tryStart({ ...task, records: [{ id, name, type }] });
+  };
+  const columns: readonly Column<DnsRecord>[] = [
+    { label: "Type", sort: "type", show: ({ type }) => <span class="badge">{type}</span> },
+    {
+      label: "Name",
+      sort: "name",
+      class: "record-name",
+      show: ({ id, name }) => {
+        const [own, rest] = splitName(name, zone.name);
+        return (
+          <Link to={{ ...place, record: id }} class="code">
+            {own}
+            <span class="soft">{rest}</span>
+          </Link>
+        );
+      },
+    },
+    {
+      label: "Content",
+      sort: "content",
+      class: "record-content",
+      show: ({ content }) => <bdi class="code">{shownKey(content)}</bdi>,
+    },
+    { label: "Priority", show: ({ priority }) => priority?.toString() },
+    { label: "TTL", sort: "ttl", show: ({ ttl }) => ttlText(ttl) },
+    { label: "Proxied", sort: "proxied", show: ({ proxied }) => proxied && "yes" },
+    {
+      label: "Comment",
+      class: "record-comment",
+      show: ({ comment, tags }) =>
+        (comment || tags.length > 0) && (
+          <>
+            <bdi>{shownKey(comment ?? "")}</bdi>
+            {tags.map((tag) => (
+              <bdi key={tag} class="badge">
+                {shownKey(tag)}
+              </bdi>
+            ))}
+          </>
+        ),
+    },
+  ];
+  const actions: Column<DnsRecord> = {
+    label: "Actions",
+    isLabelHidden: true,
+    class: "record-actions",
+    show: (record) => {
+      const { id, name, type } = record;
+      if (deleted.has(id)) return "Deleting…";
+      return (
+        <Menu
+          label={`Actions of ${type} ${name}`}
+          items={[
+            { label: "Edit", icon: "edit", act: () => go({ ...place, record: id }) },
+            { label: "Look up", icon: "search", act: () => go({ view: "lookup", name, type }) },
+            { label: "Delete", icon: "delete", isDanger: true, act: () => deleteRecord(record) },
+          ]}
+        />
+      );
+    },
+  };
+  return (
+    <div class="panel record-panel">
+      <Table
+        noun="record"
+        class="record-table"
+        columns={[...columns.filter(({ show }) => records.some((record) => show(record))), actions]}
+        rows={records}
+        idOf={({ id }) => id}
+        rowClass={({ id }) => (deleted.has(id) ? "is-leaving" : "")}
+        sort={sort}
+        sortTitle="Sorts all records"
+        onSort={(column) => go({ ...place, sort: nextSort(sort, column), page: 1 })}
+        keys={{
+          Delete: { label: "Delete the record, with ten seconds to undo", act: deleteRecord },
+        }}
+      />
+    </div>
+  );
+}
+
+const dnssecBadges = { active: "good", pending: "warning", disabled: "" } as const;
+
+/** The serial that the name server serves, the name servers, and DNSSEC. */
+function ZoneFacts({ zone }: { readonly zone: DnsZone }) {
+  const notices = useNotices();
+  const [isBusy, setBusy] = useState(false);
+  const path = `zones/${zone.id}/dnssec`;
+  const { data, problem, reload } = useFetched(
+    async (signal) => ({
+      serial: await fetchSerial(zone.name, signal).catch((error: Error) => error.message),
+      ...(await callDns<DnssecInfo>(path, { signal })).result,
+    }),
+    `facts ${zone.id}`,
+    (change) => change.topic === "zones" || (change.topic === "records" && change.zone === zone.id),
+  );
+  if (problem !== undefined) return <p class="field-problem">{problem.message}</p>;
+  const { serial = "…", status = "disabled", ds = null } = data ?? {};
+  const isOn = status !== "disabled";
+  const turn = (): void => {
+    setBusy(true);
+    callDns(path, { method: "PATCH", json: { status: isOn ? "disabled" : "active" } })
+      .catch((error: Error) => notices.show(error.message, { tone: "problem" }))
+      .finally(() => {
+        setBusy(false);
+        reload();
+      });
+  };
+  return (
+    <dl class="toolbar zone-facts">
+      <dt>Serial</dt>
+      <dd class="code">{serial}</dd>
+      <dt>Name servers</dt>
+      <dd class="code">{zone.name_servers.join(", ")}</dd>
+      <dt>DNSSEC</dt>
+      <dd class="toolbar">
+        <span class={`badge ${dnssecBadges[status]}`}>{status}</span>
+        <button type="button" class="button" disabled={isBusy || !data} onClick={turn}>
+          {isOn ? "Turn off" : "Turn on"}
+        </button>
+        {isOn && ds !== null && <code>{ds}</code>}
+      </dd>
+    </dl>
+  );
+}
+
+async function fetchSerial(name: string, signal: AbortSignal): Promise<string> {
+  const query = { name, type: "SOA", transport: "https" };
+  const { answers } = await callApi<LookupAnswer>("/api/lookup", { query, signal });
+  // RFC 1035 section 3.3.13: the third word.
+  return answers.find(({ type }) => type === "SOA")?.data.split(" ")[2] ?? "not served";
 }
 
 interface PagerProps {

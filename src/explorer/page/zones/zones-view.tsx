@@ -1,49 +1,72 @@
-/** The zones of the project. */
+/** The zones of the project, with the dialog for another zone. */
 import { useState } from "preact/hooks";
 import type { DnsZone } from "../../api/zones-api.ts";
 import { useFetched } from "../frame/events.ts";
+import { FormDialog, TextField } from "../frame/form.tsx";
 import { countedNoun, formatCount } from "../frame/format.ts";
+import { Icon } from "../frame/icon.tsx";
 import { Link, useNavigation } from "../frame/navigation.tsx";
 import { useNotices } from "../frame/notices.tsx";
 import { PageHeader } from "../frame/page-header.tsx";
 import { Empty, Loading } from "../frame/parts.tsx";
 import { useShortcuts } from "../frame/shortcuts.tsx";
-import type { Place } from "../location.ts";
-import { CreateZoneDialog } from "./zone-dialogs.tsx";
-import { callDns, DnsProblemState, ZonesExample } from "./zone-parts.tsx";
+import { Table, type Column } from "../frame/table.tsx";
+import { recordsPlace } from "../location.ts";
+import { callDns, DnsProblem, fetchZones, ZonesExample } from "./zone-parts.tsx";
 
-/** As many as the record API lists at once. */
-const zonesMax = 1000;
 /** Each zone needs a call for its count: further zones have none. */
 const countedZonesMax = 50;
 
-async function fetchZones(signal: AbortSignal) {
-  const query = { per_page: zonesMax, order: "name" };
-  const { result } = await callDns<DnsZone[]>(["zones"], { query, signal });
+interface CountedZone extends DnsZone {
+  readonly records: number | null;
+}
+
+async function fetchCountedZones(signal: AbortSignal): Promise<readonly CountedZone[]> {
+  const countRecords = async (zone: string): Promise<number> => {
+    const path = `zones/${zone}/dns_records/usage`;
+    return (await callDns<{ record_usage: number }>(path, { signal })).result.record_usage;
+  };
   return Promise.all(
-    result.map(async (zone, index) => ({
+    (await fetchZones(signal)).map(async (zone, index) => ({
       ...zone,
-      records: index < countedZonesMax ? await countRecords(zone.id, signal) : null,
+      // A zone may have been deleted in between.
+      records: index < countedZonesMax ? await countRecords(zone.id).catch(() => null) : null,
     })),
   );
 }
 
-/** `null` when the zone was deleted in between. */
-async function countRecords(zoneId: string, signal: AbortSignal): Promise<number | null> {
-  try {
-    const path = ["zones", zoneId, "dns_records", "usage"];
-    return (await callDns<{ record_usage: number }>(path, { signal })).result.record_usage;
-  } catch {
-    return null;
-  }
-}
+const columns: readonly Column<CountedZone>[] = [
+  {
+    label: "Zone",
+    isRowHeader: true,
+    show: ({ name }) => (
+      <Link to={recordsPlace(name)}>
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  {
+    label: "Records",
+    class: "number",
+    show: ({ records }) => (records === null ? "" : formatCount(records)),
+  },
+  {
+    label: "Name servers",
+    class: "narrow-hidden",
+    show: ({ name_servers: servers }) => <span class="code">{servers.join(", ")}</span>,
+  },
+  {
+    label: "Status",
+    show: ({ paused, status }) => (
+      <span class={`badge ${paused ? "warning" : "good"}`}>{paused ? "paused" : status}</span>
+    ),
+  },
+];
 
 export function ZonesView() {
   const [isCreating, setCreating] = useState(false);
-  const { go } = useNavigation();
-  const notices = useNotices();
   const { data, problem, isLoading, reload } = useFetched(
-    fetchZones,
+    fetchCountedZones,
     "zones",
     ({ topic }) => topic === "zones" || topic === "records",
   );
@@ -52,21 +75,17 @@ export function ZonesView() {
     <>
       <PageHeader
         title="Zones"
-        {...(data !== undefined && { counts: countedNoun(data.length, "zone") })}
+        counts={data && countedNoun(data.length, "zone")}
         onReload={reload}
         isLoading={isLoading}
       >
-        <button
-          type="button"
-          class="button primary"
-          disabled={data === undefined}
-          onClick={() => setCreating(true)}
-        >
+        <button type="button" class="button primary" onClick={() => setCreating(true)}>
+          <Icon name="new" />
           New zone
         </button>
       </PageHeader>
       {problem !== undefined ? (
-        <DnsProblemState problem={problem} onRetry={reload} />
+        <DnsProblem problem={problem} onRetry={reload} />
       ) : data === undefined ? (
         <Loading what="the zones" />
       ) : data.length === 0 ? (
@@ -76,52 +95,37 @@ export function ZonesView() {
         </Empty>
       ) : (
         <div class="panel">
-          <table class="table zone-list">
-            <thead>
-              <tr>
-                {["Zone", "Records", "Name servers", "Status"].map((label) => (
-                  <th key={label} scope="col" class={label === "Records" ? "number" : ""}>
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {data.map((zone) => (
-                <tr key={zone.id}>
-                  <td>
-                    <Link to={recordsPlace(zone)}>
-                      <bdi>{zone.name}</bdi>
-                    </Link>
-                  </td>
-                  <td class="number" data-unit={zone.records === 1 ? " record" : " records"}>
-                    {zone.records === null ? "" : formatCount(zone.records)}
-                  </td>
-                  <td class="zone-servers code">{zone.name_servers.join(", ")}</td>
-                  <td>
-                    <span class={`badge ${zone.paused ? "warning" : "good"}`}>
-                      {zone.paused ? "paused" : zone.status}
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table noun="zone" columns={columns} rows={data} idOf={({ id }) => id} />
         </div>
       )}
-      {isCreating && (
-        <CreateZoneDialog
-          onClose={() => setCreating(false)}
-          onCreated={(zone) => {
-            notices.show(`The zone ${zone.name} was created.`);
-            go(recordsPlace(zone));
-          }}
-        />
-      )}
+      {isCreating && <CreateZoneDialog onClose={() => setCreating(false)} />}
     </>
   );
 }
 
-function recordsPlace({ name }: DnsZone): Place {
-  return { view: "records", zone: name, search: "", record: null };
+function CreateZoneDialog({ onClose }: { readonly onClose: () => void }) {
+  const { go } = useNavigation();
+  const notices = useNotices();
+  const [name, setName] = useState("");
+  return (
+    <FormDialog
+      title="New zone"
+      action="Create zone"
+      isDisabled={name.trim() === ""}
+      onClose={onClose}
+      onSubmit={async () => {
+        const json = { name: name.trim() };
+        const { result } = await callDns<DnsZone>("zones", { method: "POST", json });
+        notices.show(`The zone ${result.name} was created.`);
+        go(recordsPlace(result.name));
+      }}
+    >
+      <TextField
+        label="Name"
+        hint="A domain name such as example.com. The zone exists on this machine only."
+        value={name}
+        onValue={setName}
+      />
+    </FormDialog>
+  );
 }
