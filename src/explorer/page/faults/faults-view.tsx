@@ -198,8 +198,7 @@ function FaultForm({ faults, state }: PartProps) {
         }}
       >
         <TextField
-          label="A fault as text, as in ledge dev --fault"
-          hint="For example put:photos/*:10001:times=2"
+          label="A fault as text, as in ledge dev --fault: put:photos/*:10001:times=2"
           value={text}
           onValue={setText}
         />

@@ -14,8 +14,8 @@ import { apiUrl, type ApiCallError } from "../api-client.ts";
 const reloadMilliseconds = 500;
 /** A server that is started again is found soon, and a server that is gone is not flooded. */
 const reconnectMilliseconds = 1000;
-/** A person does not wait longer for the page because the stream is late. */
-const patienceMilliseconds = 300;
+/** A stream that is late, because a part of the server hangs, holds the page back no longer. */
+const patienceMilliseconds = 2000;
 
 interface StreamEvents {
   readonly onOpen: () => void;
