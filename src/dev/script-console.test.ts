@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { activityMark, type Invocation } from "../explorer/activity/invocation.ts";
+import { activityMark, type Invocation } from "../explorer/activity/trace.ts";
 import { ActivityLog } from "../explorer/server/activity-log.ts";
 import { observeScript, ScriptConsole } from "./script-console.ts";
 

@@ -6,8 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { activityMark, readInvocation } from "../explorer/activity/invocation.ts";
-import { requestEntry } from "../explorer/activity/trace.ts";
+import { activityMark, readInvocation, requestEntry } from "../explorer/activity/trace.ts";
 import type { ActivityLog } from "../explorer/server/activity-log.ts";
 import { logLevels, type LogLevel } from "./dev-options.ts";
 

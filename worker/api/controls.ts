@@ -11,7 +11,8 @@
  *                           { "faults": [{ "kind": "expired_signature", "name": "www.example.com" }] }
  *     /ledge/activity       for a process that follows queries and calls (the explorer): GET
  *                           ?since=MILLISECONDS&after=ID lists the queries that were answered since then,
- *                           and the calls after that one; the first GET starts the logs, DELETE ends them.
+ *                           and the calls after that one; the first GET starts the logs, of which the log of
+ *                           queries has the last queries before, too; DELETE ends them.
  *                           The log of queries of a test is independent.
  *
  * Every server of the zones has a change before the reply.

@@ -2,7 +2,7 @@
 import type { Plugin, Worker } from "miniflare";
 import { addTailConsumer, scriptService } from "../../base/miniflare.ts";
 import { ownCompatibilityDate } from "../../base/runtime.ts";
-import { activityMark } from "../../explorer/activity/invocation.ts";
+import { activityMark } from "../../explorer/activity/trace.ts";
 import { pluginBindings } from "./plugin-bindings.ts";
 
 const streamingFlags = ["experimental", "streaming_tail_worker", "tail_worker_user_spans"];

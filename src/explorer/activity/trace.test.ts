@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import {
   activityMark,
   readInvocation,
+  requestEntry,
   type Invocation,
   type TraceEventBody,
-} from "./invocation.ts";
-import { requestEntry } from "./trace.ts";
+} from "./trace.ts";
 
 const recorded = readFileSync(new URL("recorded-invocations.jsonl", import.meta.url), "utf8")
   .trim()

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { objectListUrl } from "../api/object-list-url.ts";
+import { objectListUrl } from "../api/buckets.ts";
 import type { ExplorerResponse } from "./call.ts";
 
 const contentTypes: Readonly<Record<string, string>> = {

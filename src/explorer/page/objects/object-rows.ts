@@ -3,8 +3,7 @@
  * says about itself; where the next page begins; and keys and prefixes as paths. A folder is a prefix that
  * ends in the delimiter, or the empty prefix.
  */
-import type { ListedObject, ObjectPage } from "../../api/buckets.ts";
-import { delimiter } from "../../api/object-list-url.ts";
+import { type ListedObject, type ObjectPage, delimiter } from "../../api/buckets.ts";
 import type { ObjectSelection, ObjectTask, Task } from "../../api/tasks.ts";
 import { countedNoun } from "../frame/format.ts";
 import { isActive } from "../frame/task-words.ts";

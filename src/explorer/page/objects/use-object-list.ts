@@ -4,8 +4,7 @@
  * and active.
  */
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ObjectPage } from "../../api/buckets.ts";
-import { objectListUrl, type ObjectListing } from "../../api/object-list-url.ts";
+import { type ObjectPage, objectListUrl, type ObjectListing } from "../../api/buckets.ts";
 import { callApi, type ApiCallError } from "../api-client.ts";
 import { useChanges } from "../frame/events.ts";
 import { useNavigation } from "../frame/navigation.tsx";
