@@ -65,9 +65,15 @@ function LoadedContent({ bucket, details }: ContentViewProps) {
   const tab = chosenTab ?? tabs[0];
   return (
     <>
-      <div class="segments" role="group" aria-label="Show the content as">
+      <div class="toolbar" role="group" aria-label="Show the content as">
         {tabs.map((name) => (
-          <button key={name} type="button" aria-pressed={tab === name} onClick={() => setTab(name)}>
+          <button
+            key={name}
+            type="button"
+            class="button chip"
+            aria-pressed={tab === name}
+            onClick={() => setTab(name)}
+          >
             {name}
           </button>
         ))}
@@ -126,7 +132,7 @@ function TextView({ source, part, language, isLoading, onMore, onHex }: TextView
       {!isValid && (
         <p class="preview-remark warning">
           Some bytes are not valid UTF-8, and shown as {"\uFFFD"}.{" "}
-          <button type="button" class="link-button" onClick={onHex}>
+          <button type="button" class="button" onClick={onHex}>
             Show the bytes
           </button>
         </p>
