@@ -11,10 +11,10 @@ import {
   ObservedQueries,
   type LateReply,
   type Reply,
-  PastZones,
   mergeLogs,
   type LoggedQuery,
 } from "./observed-queries.ts";
+import { PastZones } from "./past-zones.ts";
 import * as fc from "fast-check";
 import type { ZoneChange } from "../rules/zone.ts";
 
@@ -71,10 +71,17 @@ describe("ObservedQueries", () => {
     };
     start(null);
     for (let count = 0; count < 1000; count++) void handle(www);
-    const kept = start(2);
-    expect(kept).toBeGreaterThanOrEqual(200);
-    expect(kept).toBeLessThanOrEqual(400);
+    void handle(composeQuery("other.example.org A"));
+    expect(start(2)).toBe(200);
+    expect(
+      observed
+        .logged()
+        .map(({ name }) => name)
+        .slice(-2),
+    ).toEqual(["www.example.org", "other.example.org"]);
+    expect(observed.logged().at(-1)).toMatchObject({ rcode: "NXDOMAIN", truncated: false });
     void handle(www);
+    expect(observed.logged()).toHaveLength(201);
     expect(start(3, true)).toBe(0);
     void handle(www);
     expect(start(null)).toBe(0);
@@ -88,8 +95,15 @@ describe("ObservedQueries", () => {
       nowMilliseconds: () => 5000,
       tickMilliseconds: () => (tick += 0.25),
     });
-    void observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
-    expect(observed.logged()).toMatchObject([{ startedMilliseconds: 5000, milliseconds: 5000.25 }]);
+    const ask = () =>
+      observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
+    void ask();
+    observed.observe({ faults: [], log: 1, startsEmpty: false }, serve({}));
+    void ask();
+    expect(observed.logged()).toMatchObject([
+      { startedMilliseconds: 4999.75, milliseconds: 5000 },
+      { startedMilliseconds: 5000, milliseconds: 5000.25 },
+    ]);
   });
 
   it("answers queries that no fault matches at once, and logs them", () => {

@@ -1,7 +1,7 @@
 /**
  * The queries of a server: faults of tests change the responses, and the log has all queries. Without a
- * log, the last few queries are kept, for a page that opens later. The log keeps the octets of a query, and
- * reads them when the log is read, so that a query costs little.
+ * log, the last few queries are kept, for a page that opens later. The octets of a query are read when
+ * the log is read, so that a query costs little.
  *
  * The faults have no counts here. A query that a fault matches is described to `take`, which counts for
  * all servers and returns the id of the fault that hits the query.
@@ -15,6 +15,7 @@ import { headerBytes } from "../wire/message-writer.ts";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { formatName } from "../wire/name.ts";
 import { opcodes, rcodeName, rcodes } from "../wire/numbers.ts";
+import { PastZones } from "./past-zones.ts";
 import {
   isOfPast,
   matchesQuestion,
@@ -49,14 +50,22 @@ export interface LoggedQuery extends FaultQuestion {
 const loggedMax = 5000;
 /** Without a log. */
 const recentMax = 200;
+/** Of a query: a longer query has no room among the last few. */
+const recentBytesMax = 512;
 
 /** A response; `null` for none. An iterable is a transfer. */
 export type Reply = Uint8Array | null | AsyncIterable<Uint8Array>;
 export type LateReply = Promise<Uint8Array | null>;
 
 export interface AnswerWays {
-  answer(): Reply | LateReply;
-  answerFrom(zones: ServedZones): LateReply;
+  answer(query: Uint8Array, source: QuerySource): Reply | LateReply;
+  answerFrom(zones: ServedZones, query: Uint8Array, source: QuerySource): LateReply;
+}
+
+/** The same for one query. */
+interface BoundWays {
+  readonly answer: () => Reply | LateReply;
+  readonly answerFrom: (zones: ServedZones) => LateReply;
 }
 
 export interface ObservedQueriesOptions {
@@ -78,9 +87,9 @@ interface Asked {
 
 type LogEntry = Pick<Asked, "readQuestion"> & Omit<LoggedQuery, keyof FaultQuestion>;
 
-/** Bits of the third and fourth octets of a response. */
-const truncatedBit = 0x02;
-const rcodeBits = 0x0f;
+/** Of the third and fourth octets of a response, as one number. */
+const truncatedBit = 0x0200;
+const rcodeBits = 0x000f;
 
 const rcodesWithoutRecords: Partial<Record<QueryFaultKind, number>> = {
   servfail: rcodes.SERVFAIL,
@@ -94,6 +103,7 @@ export class ObservedQueries {
   #past = new Map<number, PastZones>();
   #logged: LogEntry[] = [];
   #logNumber: number | null = null;
+  readonly #recent = new RecentQueries();
 
   constructor(options: ObservedQueriesOptions) {
     this.#options = options;
@@ -109,7 +119,11 @@ export class ObservedQueries {
       const delay = kind === "stale" ? Infinity : milliseconds;
       this.#past.set(id, before.get(id) ?? new PastZones(zones, delay));
     }
-    if (log !== this.#logNumber && (startsEmpty || log === null)) this.#logged = [];
+    if (log !== this.#logNumber) {
+      if (startsEmpty || log === null) this.#logged = [];
+      else if (this.#logNumber === null) this.#logged = this.#recent.entries();
+      this.#recent.clear();
+    }
     this.#logNumber = log;
   }
 
@@ -132,14 +146,20 @@ export class ObservedQueries {
   }
 
   handle(bytes: Uint8Array, source: QuerySource, ways: AnswerWays): Reply | LateReply {
+    if (this.#logNumber === null && this.#faults.length === 0) {
+      return this.#keep(bytes, source, ways);
+    }
     const question = this.#faults.length === 0 ? null : readQuestion(bytes, source);
     const isHit =
       question !== null && this.#faults.some((fault) => matchesQuestion(fault, question));
     // The octets of a query can be a part of a large buffer.
     const octets = isHit ? bytes : new Uint8Array(bytes);
     const asked = this.#begin(() => question ?? readQuestion(octets, source), source.client);
-    if (!isHit) return this.#logReply(asked, ways.answer(), null);
-    const reply = this.#inject(bytes, asked, ways);
+    if (!isHit) return this.#logReply(asked, ways.answer(bytes, source), null);
+    const reply = this.#inject(bytes, asked, {
+      answer: () => ways.answer(bytes, source),
+      answerFrom: (zones) => ways.answerFrom(zones, bytes, source),
+    });
     const isTransfer = question.transport === "tcp" && transferTypes.has(question.type);
     return isTransfer ? stream(reply) : (reply as LateReply);
   }
@@ -159,12 +179,30 @@ export class ObservedQueries {
     return isLost;
   }
 
+  /** The way of nearly all queries: an answer that is there at once costs no memory. */
+  #keep(bytes: Uint8Array, source: QuerySource, ways: AnswerWays): Reply | LateReply {
+    const started = this.#options.tickMilliseconds();
+    const reply = ways.answer(bytes, source);
+    if (reply === null || reply instanceof Uint8Array) this.#end(bytes, source, started, reply);
+    else if (reply instanceof Promise) {
+      // The octets of a query can be a part of a buffer that is used again.
+      const octets = new Uint8Array(bytes);
+      reply.then((response) => this.#end(octets, source, started, response)).catch(() => {});
+    }
+    return reply;
+  }
+
+  #end(bytes: Uint8Array, source: QuerySource, started: number, response: Uint8Array | null): void {
+    const { nowMilliseconds: now, tickMilliseconds: tick } = this.#options;
+    this.#recent.add(bytes, source, now(), tick() - started, response);
+  }
+
   #begin(read: Asked["readQuestion"], client?: string): Asked {
     const { nowMilliseconds: now, tickMilliseconds: tick } = this.#options;
     return { readQuestion: read, client, startedMilliseconds: now(), startedTick: tick() };
   }
 
-  async #inject(bytes: Uint8Array, asked: Asked, ways: AnswerWays): Promise<Reply> {
+  async #inject(bytes: Uint8Array, asked: Asked, ways: BoundWays): Promise<Reply> {
     const id = await this.#options.take(asked.readQuestion()!);
     const fault = this.#faults.find((each) => each.id === id);
     if (fault === undefined) return this.#logReply(asked, await ways.answer(), null) as Reply;
@@ -172,7 +210,7 @@ export class ObservedQueries {
     return this.#logReply(asked, reply, fault.kind) as Reply;
   }
 
-  async #faultyReply(fault: ServedFault, bytes: Uint8Array, ways: AnswerWays): Promise<Reply> {
+  async #faultyReply(fault: ServedFault, bytes: Uint8Array, ways: BoundWays): Promise<Reply> {
     const { kind, id, milliseconds } = fault;
     if (kind === "drop" || kind === "lost_notify") return null;
     if (isOfPast(kind)) {
@@ -219,17 +257,78 @@ export class ObservedQueries {
 
   #add(asked: Asked, response: Uint8Array | null, fault: LoggedQuery["fault"]): void {
     const { startedTick, ...logged } = asked;
-    const max = this.#logNumber === null ? recentMax : loggedMax;
+    if (this.#logNumber === null) return;
     // Twice the limit, so that the array moves rarely.
-    if (this.#logged.length >= 2 * max) this.#logged = this.#logged.slice(-max);
+    if (this.#logged.length >= 2 * loggedMax) this.#logged = this.#logged.slice(-loggedMax);
     this.#logged.push({
       ...logged,
       milliseconds: asked.startedMilliseconds + this.#options.tickMilliseconds() - startedTick,
-      // Codes above 15 are in OPT, and are logged as their low bits.
-      rcode: response === null ? null : rcodeName(response[3]! & rcodeBits),
-      truncated: response !== null && (response[2]! & truncatedBit) !== 0,
+      ...describeFlags(response === null ? null : (response[2]! << 8) | response[3]!),
       fault,
     });
+  }
+}
+
+/** @param flags the third and fourth octets of a response; `null` without a response */
+function describeFlags(flags: number | null): Pick<LoggedQuery, "rcode" | "truncated"> {
+  return {
+    // Codes above 15 are in OPT, and are logged as their low bits.
+    rcode: flags === null ? null : rcodeName(flags & rcodeBits),
+    truncated: flags !== null && (flags & truncatedBit) !== 0,
+  };
+}
+
+/** The last queries, in memory that is used again. */
+class RecentQueries {
+  readonly #octets = new Uint8Array(recentMax * recentBytesMax);
+  readonly #slots = Array.from({ length: recentMax }, () => ({
+    length: 0,
+    source: null as QuerySource | null,
+    milliseconds: 0,
+    duration: 0,
+    flags: null as number | null,
+  }));
+  #next = 0;
+
+  add(
+    bytes: Uint8Array,
+    source: QuerySource,
+    milliseconds: number,
+    duration: number,
+    response: Uint8Array | null,
+  ): void {
+    if (bytes.length > recentBytesMax) return;
+    const slot = this.#slots[this.#next]!;
+    this.#octets.set(bytes, this.#next * recentBytesMax);
+    slot.length = bytes.length;
+    slot.source = source;
+    slot.milliseconds = milliseconds;
+    slot.duration = duration;
+    slot.flags = response === null ? null : (response[2]! << 8) | response[3]!;
+    this.#next = (this.#next + 1) % recentMax;
+  }
+
+  /** From the first to the last. */
+  entries(): LogEntry[] {
+    const indices = this.#slots.map((_, index) => (this.#next + index) % recentMax);
+    return indices.flatMap((index) => {
+      const { length, source, milliseconds, duration, flags } = this.#slots[index]!;
+      if (source === null) return [];
+      const start = index * recentBytesMax;
+      const octets = this.#octets.slice(start, start + length);
+      return {
+        readQuestion: () => readQuestion(octets, source),
+        client: source.client,
+        startedMilliseconds: milliseconds - duration,
+        milliseconds,
+        ...describeFlags(flags),
+        fault: null,
+      };
+    });
+  }
+
+  clear(): void {
+    for (const slot of this.#slots) slot.source = null;
   }
 }
 
@@ -287,53 +386,6 @@ function withWrongId(response: Uint8Array): Uint8Array {
   changed[0]! ^= 0xff;
   changed[1]! ^= 0xff;
   return changed;
-}
-
-/**
- * Zones that follow the served zones later, or never. A fork of the served zones at the start of the
- * fault, and a queue of the changes since then, in their order, each with the time from which on the
- * change is visible here.
- */
-export class PastZones {
-  readonly #zones: ServedZones;
-  readonly #delayMilliseconds: number;
-  readonly #pending: { readonly dueMilliseconds: number; readonly apply: () => void }[] = [];
-
-  /** @param delayMilliseconds `Infinity`: the zones stay as they are */
-  constructor(served: ServedZones, delayMilliseconds: number) {
-    this.#zones = served.fork();
-    this.#delayMilliseconds = delayMilliseconds;
-  }
-
-  /**
-   * To be called after each change of the served zones.
-   *
-   * @param change `null` when the zone was replaced or removed
-   */
-  follow(
-    served: ServedZones,
-    { zoneId, change }: { readonly zoneId: string; readonly change: ZoneChange | null },
-    nowMilliseconds: number,
-  ): void {
-    if (this.#delayMilliseconds === Infinity) return;
-    const zones = this.#zones;
-    const data = change === null ? served.get(zoneId)?.data : undefined;
-    const apply = (): void => {
-      if (change !== null) zones.apply(zoneId, change);
-      else if (data === undefined) zones.remove(zoneId);
-      else zones.put(data);
-    };
-    this.#pending.push({ dueMilliseconds: nowMilliseconds + this.#delayMilliseconds, apply });
-    this.at(nowMilliseconds);
-  }
-
-  /** The zones with the changes that are visible at this time. */
-  at(nowMilliseconds: number): ServedZones {
-    const due = this.#pending.findIndex(({ dueMilliseconds }) => dueMilliseconds > nowMilliseconds);
-    const visible = this.#pending.splice(0, due === -1 ? this.#pending.length : due);
-    for (const { apply } of visible) apply();
-    return this.#zones;
-  }
 }
 
 /** The logs of several servers, in the order of the answers. */

@@ -1,7 +1,7 @@
 /**
  * Handles a query from any transport. Most responses are made at once; a response that needs an
- * external address (a flattened CNAME) waits for the resolver. Queries pass through `ObservedQueries`,
- * which logs them and makes the faults of tests.
+ * external address (a flattened CNAME) waits for the resolver. `ObservedQueries` keeps
+ * or logs the queries, and makes the faults of tests.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { Resolver } from "node:dns/promises";
@@ -17,7 +17,7 @@ import type { Responder, ResponderResult, TransferRequest } from "../answer/resp
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { SignatureRequest } from "../dnssec/answer-signer.ts";
 import type { SigningKey } from "../dnssec/zone-signing.ts";
-import type { ObservedQueries } from "../fault/observed-queries.ts";
+import type { AnswerWays, ObservedQueries } from "../fault/observed-queries.ts";
 
 /** Queries that wait for the resolver. More queries get no response, and their clients retry. */
 const waitingMax = 10_000;
@@ -65,11 +65,11 @@ export function makeQueryHandler(options: QueryHandlerOptions): HandleQuery {
 
   if (observation === undefined) return answer;
   const { observed, responderFor } = observation;
-  return (query, source) =>
-    observed.handle(query, source, {
-      answer: () => answer(query, source),
-      answerFrom: (zones) => answerLate(responderFor(zones), query, source),
-    });
+  const ways: AnswerWays = {
+    answer,
+    answerFrom: (zones, query, source) => answerLate(responderFor(zones), query, source),
+  };
+  return (query, source) => observed.handle(query, source, ways);
 }
 
 /** DNS clients give up after five seconds; both tries must end before. */
