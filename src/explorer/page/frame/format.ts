@@ -19,9 +19,9 @@ export function formatTime(at: number): string {
   return Number.isNaN(date.getTime()) ? String(at) : times.format(date);
 }
 
-/** `340 µs`, `4.2 ms`, `12 ms`, `1.25 s`, `2 min 5 s` */
+/** `340 µs`, `4.2 ms`, `12 ms`, `1.25 s`, `2 min 5 s`. The clocks of the runtime have whole milliseconds. */
 export function formatDuration(milliseconds: number): string {
-  if (milliseconds <= 0) return "0 ms";
+  if (milliseconds <= 0) return "< 1 ms";
   if (milliseconds < 0.9995) return `${Math.max(1, Math.round(milliseconds * 1000))} µs`;
   if (milliseconds < 9.95) return `${Number(milliseconds.toFixed(1))} ms`;
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
