@@ -149,7 +149,7 @@ interface SectionProps {
 function Section({ title, refusal, children }: SectionProps) {
   const id = useId();
   return (
-    <section class="panel faults-section" aria-labelledby={id}>
+    <section class="panel stack faults-section" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {children}
       <p class="field-problem" role="alert">
@@ -214,9 +214,9 @@ function FaultList({ faults, state }: PartProps) {
   const { change } = useChange(faults);
   if (state.faults.length === 0) return <Empty title="No fault is on" />;
   return (
-    <ul class="panel fault-list" aria-label="Faults that are on">
+    <ul class="panel lines fault-list" aria-label="Faults that are on">
       {state.faults.map(({ text, hits }) => (
-        <li key={text} class="toolbar">
+        <li key={text}>
           <bdi class="code">{text}</bdi>
           <span class={hits > 0 ? "badge warning" : "badge"}>{countedNoun(hits, "hit")}</span>
           <Button

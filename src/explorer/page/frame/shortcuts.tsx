@@ -2,6 +2,7 @@
  * Keys of the page. A view registers its keys while it is shown; `?` lists all keys that work now.
  * Keys do nothing while a person types into a field, except Escape, and while a dialog or a menu is open.
  */
+import { Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 
@@ -81,14 +82,14 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   ]);
   return (
     <Dialog title="Shortcuts" onClose={onClose}>
-      <dl class="key-list">
+      <dl class="facts">
         {Array.from(all, ([key, label]) => (
-          <div key={key}>
+          <Fragment key={key}>
             <dt>
               <kbd>{keyNames[key] ?? key}</kbd>
             </dt>
             <dd>{label}</dd>
-          </div>
+          </Fragment>
         ))}
       </dl>
     </Dialog>

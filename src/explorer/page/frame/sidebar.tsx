@@ -77,7 +77,7 @@ function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
   const { scriptUrl, wranglerUrl, s3 } = project;
   if (scriptUrl === null && s3 === null) return null;
   return (
-    <section class="sidebar-project" aria-label="Project">
+    <section aria-label="Project">
       <ul class="sidebar-links">
         {scriptUrl !== null && (
           <li>
@@ -121,10 +121,10 @@ function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
 function CopiedFact({ name, value }: { readonly name: string; readonly value: string }) {
   const [isCopied, setCopied] = useState(false);
   return (
-    <div>
-      <dt class="soft">{name}</dt>
-      <dd>
-        <span class="code">{value}</span>
+    <>
+      <dt>{name}</dt>
+      <dd class="toolbar">
+        <span class="code grow">{value}</span>
         <Button
           tone="quiet"
           icon={isCopied ? "check" : "copy"}
@@ -138,7 +138,7 @@ function CopiedFact({ name, value }: { readonly name: string; readonly value: st
           }
         />
       </dd>
-    </div>
+    </>
   );
 }
 

@@ -36,7 +36,7 @@ export function EntryDetails({ entry, onClose }: EntryDetailsProps) {
         <Button tone="quiet" icon="close" label="Close the details" onClick={onClose} />
       </header>
       {isRequest ? <Exceptions request={entry} /> : <Note entry={entry} />}
-      <dl class="live-fields">
+      <dl class="facts">
         {isRequest ? <Field name="URL">{shownKey(entry.url)}</Field> : <CallFields call={entry} />}
         <Field name="Began">{timeText(entry.at)}</Field>
         <Field name="Took">{formatDuration(entry.milliseconds)}</Field>
@@ -102,7 +102,7 @@ function Calls({ request }: { readonly request: RequestEntry }) {
           .toSorted((one, other) => one.at - other.at)
           .map((call) => (
             <li key={call.id}>
-              <p class="toolbar live-call">
+              <p class="toolbar">
                 <Kind kind={call.kind} />
                 <span class="code">{call.method}</span>
                 <span class="live-call-subject code">
@@ -195,11 +195,11 @@ interface FieldProps {
 
 function Field({ name, children }: FieldProps) {
   return (
-    <div>
+    <>
       <dt>{name}</dt>
       <dd>
         <bdi class="code">{children}</bdi>
       </dd>
-    </div>
+    </>
   );
 }

@@ -24,7 +24,6 @@ import {
 } from "./activity.ts";
 import { EntryDetails } from "./entry-details.tsx";
 import { groupLabels } from "./entry-words.ts";
-import "../styles/live.css";
 
 interface LiveViewProps {
   readonly place: Extract<Place, { view: "live" }>;
@@ -159,7 +158,7 @@ export function LiveView({ place, hasRequests }: LiveViewProps) {
         </div>
         {isOpen && active !== null && <EntryDetails entry={active.entry} onClose={leave} />}
       </div>
-      <p class="live-foot soft">
+      <p class="soft">
         {countedNoun(rows.length, "row")}
         {buffer.dropped > 0 && `, after ${formatCount(buffer.dropped)} older ones that are gone`}
       </p>

@@ -1,5 +1,5 @@
 /** The details of one object, beside the list or over it: content, properties and what can be done. */
-import { Fragment, type ComponentChildren } from "preact";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { Link as ObjectLink, LinkRequest, ObjectDetails } from "../../api/buckets.ts";
@@ -95,7 +95,7 @@ function Properties({ details }: { readonly details: ObjectDetails }) {
   return (
     <section class="details-section" aria-labelledby="details-properties">
       <h3 id="details-properties">Properties</h3>
-      <dl class="details-properties">
+      <dl class="facts">
         <Property name="Content type">
           {httpMetadata.contentType === undefined ? (
             <span class="soft">not set</span>
@@ -131,7 +131,7 @@ function Properties({ details }: { readonly details: ObjectDetails }) {
       </dl>
       <details>
         <summary>Hashes and version</summary>
-        <dl class="details-properties">
+        <dl class="facts">
           {Object.entries({ ETag: etag, Version: version, ...checksums }).map(([name, value]) => (
             <Property key={name} name={name in checksums ? name.toUpperCase() : name}>
               <span class="code">{value}</span>
@@ -145,10 +145,10 @@ function Properties({ details }: { readonly details: ObjectDetails }) {
 
 function Property({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
   return (
-    <Fragment>
+    <>
       <dt>{name}</dt>
       <dd>{children}</dd>
-    </Fragment>
+    </>
   );
 }
 
