@@ -218,8 +218,7 @@ describe("the list of objects", () => {
     ]);
     expect(download.suggestedFilename()).toBe("a.txt");
     await button.click();
-    await page.keyboard.press("r");
-    await page.keyboard.press("Enter");
+    for (const key of ["End", "ArrowUp", "Enter"]) await page.keyboard.press(key);
     await page.getByRole("dialog", { name: "Rename 1 object" }).waitFor();
     await page.keyboard.press("Escape");
     await expect
