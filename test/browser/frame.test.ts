@@ -38,7 +38,6 @@ describe("the page", () => {
   it.each([
     { place: "/live", opener: "Shortcuts", dialog: "Shortcuts", focus: "Close" },
     { place: "/zones", opener: "S3 access", dialog: "S3 access", focus: "Close" },
-    { place: "/buckets", opener: "New bucket", dialog: "New bucket", focus: "Name" },
     { place: "/zones", opener: "New zone", dialog: "New zone", focus: "Name" },
     { place: "/faults", opener: "8 days later", dialog: /^Move the clock/, focus: "Cancel" },
   ])("has the focus in the dialog $dialog, and then at the opener", async (row) => {

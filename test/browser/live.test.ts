@@ -41,14 +41,9 @@ const browser = useBrowser();
 const waiting = { timeout: 60_000 };
 
 beforeAll(async () => {
-  await (
-    await recordApiOf(project)
-  ).ok("POST", `/zones/${await zoneId()}/dns_records`, {
-    type: "A",
-    name: "www",
-    content: "192.0.2.1",
-    ttl: 300,
-  });
+  const api = await recordApiOf(project);
+  const record = { type: "A", name: "www", content: "192.0.2.1", ttl: 300 };
+  await api.ok("POST", `/zones/${await zoneId()}/dns_records`, record);
 });
 
 async function zoneId(): Promise<string> {
@@ -78,15 +73,25 @@ function details(page: Page): Locator {
   return page.getByRole("complementary", { name: "Details of the entry" });
 }
 
-/** Waits until the page has read what happens from now on: the stream is not there at once. */
-async function waitForStream(page: Page): Promise<void> {
-  const s3 = await s3Of(project);
+/** Acts until the page shows a row with the text: the page follows other programs soon after it is opened. */
+async function actUntilSeen(page: Page, text: string, act: () => Promise<unknown>): Promise<void> {
   await expect
     .poll(async () => {
-      await s3.send({ method: "GET", target: "/photos/heartbeat" });
-      return rowOf(page, "heartbeat").count();
+      await act();
+      return rowOf(page, text).count();
     }, waiting)
     .toBeGreaterThan(0);
+}
+
+async function waitForStream(page: Page): Promise<void> {
+  const s3 = await s3Of(project);
+  await actUntilSeen(page, "heartbeat", () =>
+    s3.send({ method: "GET", target: "/photos/heartbeat" }),
+  );
+}
+
+async function askUntilSeen(page: Page, name: string): Promise<void> {
+  await actUntilSeen(page, name, () => askByHttp(project, name, "A"));
 }
 
 describe("requests of the script", () => {
@@ -171,13 +176,7 @@ describe("calls of other programs", () => {
     const page = await openLive("-heartbeat");
     const api = await recordApiOf(project);
     const zone = await zoneId();
-    // The page follows DNS soon after it is opened.
-    await expect
-      .poll(async () => {
-        await askByHttp(project, "www.example.com", "A");
-        return rowOf(page, "www.example.com").count();
-      }, waiting)
-      .toBeGreaterThan(0);
+    await askUntilSeen(page, "www.example.com");
     await askByHttp(project, "absent.example.com", "AAAA");
     await api.call("GET", `/zones/${zone}/dns_records?name=www.example.com`);
     await api.call("GET", `/zones/${zone}/dns_records/none`);
@@ -203,20 +202,12 @@ describe("calls of other programs", () => {
 
 it("what the page itself asks is not in the list", async () => {
   const page = await openLive();
-  const askUntilSeen = async (name: string): Promise<void> => {
-    await expect
-      .poll(async () => {
-        await askByHttp(project, name, "A");
-        return rowOf(page, name).count();
-      }, waiting)
-      .toBeGreaterThan(0);
-  };
-  await askUntilSeen("one.example.com");
+  await askUntilSeen(page, "one.example.com");
   await page.keyboard.press("c");
   await page.getByText("Nothing has happened yet").waitFor(waiting);
   // Each query that appears is a question of the explorer to the companion worker.
-  await askUntilSeen("two.example.com");
-  await askUntilSeen("three.example.com");
+  await askUntilSeen(page, "two.example.com");
+  await askUntilSeen(page, "three.example.com");
   const kinds = await page.locator("[data-serial] .live-kind").allTextContents();
   expect(new Set(kinds)).toEqual(new Set(["DNS query"]));
 });
@@ -338,9 +329,8 @@ describe("the list", () => {
     expect(await page.title()).toBe(title);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
 
-    await (
-      await s3Of(project)
-    ).send({ method: "PUT", target: `/backup/${encodeURIComponent(html)}` });
+    const s3 = await s3Of(project);
+    await s3.send({ method: "PUT", target: `/backup/${encodeURIComponent(html)}` });
     await page.getByRole("searchbox", { name: "Filter" }).fill("kind:bucket source:s3");
     await rowOf(page, `backup/${html}`).waitFor(waiting);
     expect(await page.locator("img[src=x]").count()).toBe(0);
@@ -356,14 +346,10 @@ describe("the list", () => {
     await page.goto(`${(await openExplorerLink(first.url)).address}/live`);
     await page.getByText("Connected").waitFor(waiting);
     await page.getByText("Requests of a script appear here when ledge dev serves").waitFor();
-    const putUntilSeen = async (name: string): Promise<void> => {
-      await expect
-        .poll(async () => {
-          await s3.send({ method: "PUT", target: `/backup/${name}`, body: name });
-          return rowOf(page, `backup/${name}`).count();
-        }, waiting)
-        .toBeGreaterThan(0);
-    };
+    const putUntilSeen = (name: string): Promise<void> =>
+      actUntilSeen(page, `backup/${name}`, () =>
+        s3.send({ method: "PUT", target: `/backup/${name}`, body: name }),
+      );
     await putUntilSeen("before");
     await first.close();
     await page.getByText("The explorer does not answer.").waitFor(waiting);

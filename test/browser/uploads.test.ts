@@ -1,13 +1,14 @@
-/** Uploads: files and folders, keys that exist, large files, failures, and the uploads of other programs. */
+/** Uploads: files and folders, drops, keys that exist, large files, failures, and uploads of other programs. */
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import type { ObjectPage } from "../../src/explorer/api/buckets.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { keysOf as keysOfBucket, put } from "./support/contents.ts";
+import { FileDrag } from "./support/file-drag.ts";
 import { s3Of } from "./support/programs.ts";
 import { writeRandomFile } from "./support/random-file.ts";
 import { serveProject } from "./support/served-project.ts";
@@ -20,6 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 function writeFile(name: string, content: string): string {
   const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
   return path;
 }
@@ -75,17 +77,18 @@ describe("files", () => {
     const response = await project.fetch(contentPath("several/b.html"));
     expect(response.headers.get("content-type")).toContain("text/html");
     expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Uploads", exact: true }).click();
+    await rowOf(page, "several/c").waitFor({ state: "hidden" });
+    expect(await page.getByText("3 files, 5 bytes").isVisible()).toBe(true);
     await page.getByRole("button", { name: "Close the list of uploads" }).click();
-    await page.getByRole("list", { name: "Files" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Uploads", exact: true }).waitFor({ state: "detached" });
   });
 
   it("of a folder keep their paths", async () => {
-    const holiday = join(folder, "holiday");
-    mkdirSync(join(holiday, "day 1", "לילה"), { recursive: true });
-    writeFileSync(join(holiday, "list.txt"), "list");
-    writeFileSync(join(holiday, "day 1", "לילה", "a.txt"), "night");
+    writeFile("holiday/list.txt", "list");
+    writeFile("holiday/day 1/לילה/a.txt", "night");
     const page = await openFolder("folders/");
-    await page.getByLabel("Folder to upload").setInputFiles(holiday);
+    await page.getByLabel("Folder to upload").setInputFiles(join(folder, "holiday"));
     await page.getByRole("row", { name: "holiday/" }).waitFor();
     await expect
       .poll(() => keysOf("folders/"))
@@ -221,16 +224,6 @@ describe("a large file", () => {
     expect(await hashOf("taken/large (2).bin")).toBe(hash);
     expect(await textOf("taken/large.bin")).toBe("old");
   });
-
-  it("has a tray that collapses", async () => {
-    const page = await openFolder("tray/");
-    await choose(page, writeFile("tray.txt", "tray"));
-    const row = rowOf(page, "tray/tray.txt");
-    await row.getByText("Uploaded, 4 bytes").waitFor();
-    await page.getByRole("button", { name: "Uploads", exact: true }).click();
-    await row.waitFor({ state: "hidden" });
-    expect(await page.getByText("1 file, 4 bytes").isVisible()).toBe(true);
-  });
 });
 
 describe("the uploads in progress of other programs", () => {
@@ -256,5 +249,50 @@ describe("the uploads in progress of other programs", () => {
     await table.getByRole("cell", { name: key, exact: true }).waitFor({ state: "detached" });
     const listed = await s3.send({ method: "GET", target: "/photos?uploads" });
     expect(listed.text).not.toContain(uploadId);
+  });
+});
+
+const zoneOf = (page: Page): Locator => page.locator(".upload-zone");
+const hintOf = (page: Page): Locator => page.getByText("Drop files and folders to upload them to");
+
+describe("a drop on the list", () => {
+  it("uploads a folder with its subfolders, and a file beside the folder", async () => {
+    const paths = [
+      "trip/day 1/morning/a.txt",
+      "trip/day 1/לילה/b.txt",
+      "trip/list.txt",
+      // The browser hands out the entries of a folder a hundred at a time.
+      ...Array.from({ length: 120 }, (_, index) => `trip/many/${1000 + index}.txt`),
+    ];
+    for (const path of paths) writeFile(path, path);
+    mkdirSync(join(folder, "trip", "empty"));
+    const page = await openFolder("dropped/");
+    const dropped = [join(folder, "trip"), writeFile("beside.txt", "beside.txt")];
+    await (await FileDrag.over(zoneOf(page), dropped)).drop();
+    await page.getByRole("row", { name: "trip/" }).waitFor();
+    const expected = ["beside.txt", ...paths].map((path) => `dropped/${path}`);
+    await expect.poll(() => keysOf("dropped/")).toEqual(expected);
+    for (const path of ["beside.txt", ...paths]) expect(await textOf(`dropped/${path}`)).toBe(path);
+  });
+});
+
+describe("the hint of a drop", () => {
+  it("names the folder while files are above the list, and goes with the files", async () => {
+    const page = await openFolder("hint/");
+    expect(await hintOf(page).count()).toBe(0);
+    const left = await FileDrag.over(zoneOf(page), [writeFile("left.txt", "left")]);
+    await hintOf(page).waitFor();
+    expect(await hintOf(page).textContent()).toContain("photos/hint/");
+    await left.moveTo(page.getByRole("navigation", { name: "Sections" }));
+    await hintOf(page).waitFor({ state: "detached" });
+    // A drop beside the list uploads no file, and the page stays.
+    await left.drop();
+
+    const dropped = await FileDrag.over(zoneOf(page), [writeFile("dropped.txt", "dropped")]);
+    await hintOf(page).waitFor();
+    await dropped.drop();
+    await page.getByRole("row", { name: /dropped\.txt/ }).waitFor();
+    await hintOf(page).waitFor({ state: "detached" });
+    await expect.poll(() => keysOf("hint/")).toEqual(["hint/dropped.txt"]);
   });
 });

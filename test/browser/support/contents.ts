@@ -28,14 +28,3 @@ export async function keysOf(
   );
   return objects.map(({ key }) => key);
 }
-
-export async function bytesOf(
-  project: ServedProject,
-  bucket: string,
-  key: string,
-): Promise<Uint8Array> {
-  const query = new URLSearchParams({ key });
-  const response = await project.fetch(`/api/buckets/${bucket}/content?${query.toString()}`);
-  if (!response.ok) throw new Error(await response.text());
-  return response.bytes();
-}

@@ -2,48 +2,43 @@ import { describe, expect, it } from "vitest";
 import { objectTask as task } from "../fixtures.ts";
 import { describeSelection, secondsLeft, taskOutcome, taskTitle } from "./task-words.ts";
 
-describe("describeSelection()", () => {
-  it("counts folders and objects", () => {
-    expect(describeSelection({ keys: ["a"], prefixes: [] })).toBe("1 object");
-    expect(describeSelection({ keys: ["a", "b"], prefixes: ["c/"] })).toBe(
-      "1 folder and 2 objects",
-    );
-    expect(describeSelection({ keys: [], prefixes: ["c/", "d/"] })).toBe("2 folders");
-  });
+it.each([
+  [{ keys: ["a"], prefixes: [] }, "1 object"],
+  [{ keys: ["a", "b"], prefixes: ["c/"] }, "1 folder and 2 objects"],
+  [{ keys: [], prefixes: ["c/", "d/"] }, "2 folders"],
+])("describeSelection() counts folders and objects: %j", (selection, text) => {
+  expect(describeSelection(selection)).toBe(text);
 });
 
-describe("taskTitle()", () => {
-  it("says what happens", () => {
-    expect(taskTitle(task({}))).toBe("Deleting 2 objects of photos");
-    expect(taskTitle(task({ prefixes: ["c/"], total: 14 }))).toBe(
-      "Deleting 1 folder and 2 objects (14 objects in all) of photos",
-    );
-    expect(taskTitle(task({ kind: "move" }))).toBe("Moving 2 objects of photos");
-    const record = { id: "1", name: "www.example.org", type: "A" };
-    const zone = { kind: "deleteRecords", zone: "1", zoneName: "example.org" } as const;
-    expect(taskTitle({ ...task({}), ...zone, records: [record] })).toBe(
-      "Deleting A www.example.org",
-    );
-    expect(taskTitle({ ...task({}), ...zone, records: [record, record] })).toBe(
-      "Deleting 2 records of example.org",
-    );
-  });
+const record = { id: "1", name: "www.example.org", type: "A" };
+const zone = { kind: "deleteRecords", zone: "1", zoneName: "example.org" } as const;
+
+it.each([
+  [task({}), "Deleting 2 objects of photos"],
+  [
+    task({ prefixes: ["c/"], total: 14 }),
+    "Deleting 1 folder and 2 objects (14 objects in all) of photos",
+  ],
+  [task({ kind: "move" }), "Moving 2 objects of photos"],
+  [{ ...task({}), ...zone, records: [record] }, "Deleting A www.example.org"],
+  [{ ...task({}), ...zone, records: [record, record] }, "Deleting 2 records of example.org"],
+])("taskTitle() says what happens: %#", (given, title) => {
+  expect(taskTitle(given)).toBe(title);
 });
 
-describe("taskOutcome()", () => {
-  it("says what was done and what failed", () => {
-    expect(taskOutcome(task({ state: "done", done: 1200 }))).toBe("Deleted 1,200 objects.");
-    expect(taskOutcome(task({ state: "failed", kind: "copy", done: 1, failed: 2 }))).toBe(
-      "Copied 1 object, and 2 objects failed.",
-    );
-  });
-
-  it("says how far a cancelled task came", () => {
-    expect(taskOutcome(task({ state: "cancelled" }))).toBe("Cancelled: no object was deleted.");
-    expect(taskOutcome(task({ state: "cancelled", kind: "move", done: 3 }))).toBe(
-      "Moved 3 objects before the task was cancelled.",
-    );
-  });
+it.each([
+  [task({ state: "done", done: 1200 }), "Deleted 1,200 objects."],
+  [
+    task({ state: "failed", kind: "copy", done: 1, failed: 2 }),
+    "Copied 1 object, and 2 objects failed.",
+  ],
+  [task({ state: "cancelled" }), "Cancelled: no object was deleted."],
+  [
+    task({ state: "cancelled", kind: "move", done: 3 }),
+    "Moved 3 objects before the task was cancelled.",
+  ],
+])("taskOutcome() says what was done, and what not: %#", (given, text) => {
+  expect(taskOutcome(given)).toBe(text);
 });
 
 describe("secondsLeft()", () => {

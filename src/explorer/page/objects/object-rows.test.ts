@@ -51,27 +51,20 @@ describe("objectRows()", () => {
   });
 });
 
-describe("nextSort()", () => {
-  it("turns the order of the column round", () => {
-    expect(nextSort("key", "key")).toBe("-key");
-    expect(nextSort("-size", "size")).toBe("size");
-  });
-
-  it("begins with the largest and with the newest", () => {
-    expect(nextSort("key", "size")).toBe("-size");
-    expect(nextSort("-size", "uploaded")).toBe("-uploaded");
-    expect(nextSort("-size", "key")).toBe("key");
-  });
+it.each([
+  ["key", "key", "-key"],
+  ["-size", "size", "size"],
+  ["key", "size", "-size"],
+  ["-size", "uploaded", "-uploaded"],
+  ["-size", "key", "key"],
+] as const)("nextSort() makes of %s at the column %s the order %s", (sort, column, next) => {
+  expect(nextSort(sort, column)).toBe(next);
 });
 
-describe("countRows()", () => {
-  it("counts folders and objects by name", () => {
-    const rows = objectRows(page, "key");
-    expect(countRows(rows)).toBe("2 folders, 3 objects");
-    expect(countRows(rows.slice(0, 1))).toBe("1 folder");
-    expect(countRows(rows.slice(4))).toBe("1 object");
-    expect(countRows([])).toBe("0 objects");
-  });
+it("countRows() counts folders and objects by name", () => {
+  const rows = objectRows(page, "key");
+  const counted = [rows, rows.slice(0, 1), rows.slice(4), []].map(countRows);
+  expect(counted).toEqual(["2 folders, 3 objects", "1 folder", "1 object", "0 objects"]);
 });
 
 const row = (key: string, contentType: string | null) =>
@@ -97,15 +90,10 @@ describe("rowIcon() and rowType()", () => {
   });
 });
 
-describe("selectionOf()", () => {
-  it("has the keys of objects and the prefixes of folders", () => {
-    const rows = objectRows(page, "key").slice(1, 3);
-    expect(selectionOf("photos", rows)).toEqual({
-      bucket: "photos",
-      keys: ["c"],
-      prefixes: ["b/"],
-    });
-  });
+it("selectionOf() has the keys of objects and the prefixes of folders", () => {
+  const rows = objectRows(page, "key").slice(1, 3);
+  const selection = { bucket: "photos", keys: ["c"], prefixes: ["b/"] };
+  expect(selectionOf("photos", rows)).toEqual(selection);
 });
 
 const pageOf = (folders: readonly string[], keys: readonly string[]): ObjectPage => ({
@@ -189,23 +177,21 @@ describe("deletionFinder()", () => {
   });
 });
 
-describe("splitPrefix()", () => {
-  it("takes the text after the last delimiter as what is searched", () => {
-    expect(splitPrefix("photos/2026/ca")).toEqual({ folder: "photos/2026/", text: "ca" });
-    expect(splitPrefix("photos/")).toEqual({ folder: "photos/", text: "" });
-    expect(splitPrefix("ca")).toEqual({ folder: "", text: "ca" });
-  });
+it.each([
+  ["photos/2026/ca", { folder: "photos/2026/", text: "ca" }],
+  ["photos/", { folder: "photos/", text: "" }],
+  ["ca", { folder: "", text: "ca" }],
+])("splitPrefix() searches %s for the text after the last delimiter", (prefix, parts) => {
+  expect(splitPrefix(prefix)).toEqual(parts);
 });
 
-describe("breadcrumbs()", () => {
-  it("names each folder and where the folder is, also a folder without a name", () => {
-    expect(breadcrumbs("photos/2026//")).toEqual([
-      { name: "photos", prefix: "photos/" },
-      { name: "2026", prefix: "photos/2026/" },
-      { name: "", prefix: "photos/2026//" },
-    ]);
-    expect(breadcrumbs("")).toEqual([]);
-  });
+it("breadcrumbs() names each folder and where the folder is, also a folder without a name", () => {
+  expect(breadcrumbs("photos/2026//")).toEqual([
+    { name: "photos", prefix: "photos/" },
+    { name: "2026", prefix: "photos/2026/" },
+    { name: "", prefix: "photos/2026//" },
+  ]);
+  expect(breadcrumbs("")).toEqual([]);
 });
 
 describe("lastSegment() and parentFolder()", () => {
@@ -226,10 +212,7 @@ describe("copyTarget()", () => {
 
   it("is a folder for all else, with or without the delimiter", () => {
     const many = { bucket: "photos", keys: ["2026/cat.jpg"], prefixes: ["2026/raw/"] };
-    expect(["old", "old/", ""].map((typed) => copyTarget(many, typed))).toEqual([
-      "old/",
-      "old/",
-      "",
-    ]);
+    const targets = ["old", "old/", ""].map((typed) => copyTarget(many, typed));
+    expect(targets).toEqual(["old/", "old/", ""]);
   });
 });

@@ -62,14 +62,9 @@ describe("contentKind()", () => {
   });
 
   it("names the content type that a document needs", () => {
-    expect(kindOf("a.pdf", null, "%PDF-1.7")).toMatchObject({
-      kind: "hex",
-      neededType: "application/pdf",
-    });
-    expect(kindOf("a", "application/pdf; x=1", "%PDF-1.7")).toMatchObject({
-      kind: "hex",
-      neededType: "application/pdf",
-    });
+    const pdf = { kind: "hex", neededType: "application/pdf" };
+    expect(kindOf("a.pdf", null, "%PDF-1.7")).toMatchObject(pdf);
+    expect(kindOf("a", "application/pdf; x=1", "%PDF-1.7")).toMatchObject(pdf);
     expect(kindOf("a.svg", "binary/octet-stream", "<svg/>")).toMatchObject({
       kind: "text",
       neededType: "image/svg+xml",
