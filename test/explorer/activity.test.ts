@@ -1,4 +1,5 @@
 /** The activity: requests of a script with their calls, and what other programs do. */
+import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Miniflare } from "miniflare";
@@ -8,6 +9,7 @@ import { observeScript, ScriptConsole } from "../../src/dev/script-console.ts";
 import type {
   ActivityBatch,
   ActivityEntry,
+  Change,
   RequestEntry,
 } from "../../src/explorer/api/activity.ts";
 import { ActivityLog, ChangeFeed } from "../../src/explorer/server/activity-log.ts";
@@ -323,6 +325,28 @@ it("calls of the command line appear, also at the next owner", async () => {
   await project.serve();
   await putUntilSeen("two");
 }, 90_000);
+
+it("every list may be out of date when a store gets its first owner", async () => {
+  const project = new StoreProject();
+  const storeFolder = `${project.persistPath}/store`;
+  mkdirSync(storeFolder, { recursive: true });
+  const changes = new ChangeFeed();
+  const sources = new ActivitySources({
+    storeFolder,
+    dns: async () => null,
+    activity: new ActivityLog(),
+    changes,
+    remoteNames: () => [],
+    hasRequests: async () => false,
+  });
+  onTestFinished(() => sources.close());
+  const told: Change[] = [];
+  onTestFinished(changes.follow((change) => void told.push(change)));
+  await changes.whenWatching();
+  expect(told).toEqual([]);
+  await project.serve();
+  await vi.waitFor(() => expect(told).toEqual([{ topic: "all" }]), waiting);
+});
 
 it("DNS queries and calls of the record API appear, and the log of a test stays", async () => {
   const server = await startTestDns({

@@ -6,7 +6,7 @@
  *                                      calls, calls of other programs, DNS queries, calls of the record API
  *
  * A page that connects again to the changes loads its lists again: it may have missed changes. The server
- * ends the stream of changes when it may have missed changes itself.
+ * sends the change `all` when it may have missed changes itself.
  */
 
 /** Something that a list of the page shows was changed, by any program. */
@@ -16,8 +16,8 @@ export type Change =
   | { readonly topic: "uploads"; readonly bucket: string }
   /** `zone`: the id of the zone. */
   | { readonly topic: "records"; readonly zone: string }
-  /** `project`: the script or the configuration was loaded again. */
-  | { readonly topic: "buckets" | "zones" | "tasks" | "faults" | "project" };
+  /** `project`: the script or the configuration was loaded again. `all`: every list may be out of date. */
+  | { readonly topic: "buckets" | "zones" | "tasks" | "faults" | "project" | "all" };
 
 export interface ActivityBatch {
   readonly entries: readonly ActivityEntry[];

@@ -73,17 +73,12 @@ export class ActivityLog extends Followed<ActivityEntry> {
   }
 }
 
-export class ChangeFeed extends Followed<Change | "missed"> {
+export class ChangeFeed extends Followed<Change> {
   /** Resolves when no change is missed from now on: the sources have answered the first time. */
   whenWatching: () => Promise<void> = async () => {};
 
   add(...changes: readonly Change[]): void {
     for (const change of changes) this.tell(change);
-  }
-
-  /** Changes may have been missed: the pages connect again, and load their lists again. */
-  restart(): void {
-    this.tell("missed");
   }
 }
 
@@ -110,12 +105,10 @@ export function activityStream(
 }
 
 export function changeStream(feed: ChangeFeed, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const ended = new AbortController();
   const pending = new Map<string, Change>();
-  return eventStream(AbortSignal.any([signal, ended.signal]), {
+  return eventStream(signal, {
     follow: (wake) =>
       feed.follow((change) => {
-        if (change === "missed") return ended.abort();
         pending.set(JSON.stringify(change), change);
         wake();
       }),

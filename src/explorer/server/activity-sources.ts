@@ -75,7 +75,7 @@ export class ActivitySources {
         if (this.#isShown(call.client)) activity.add(bucketEntry(call));
         changes.add(...bucketChanges(call));
       }
-      if (!isWhole) changes.restart();
+      if (!isWhole) changes.add({ topic: "all" });
     });
     const onAnswer = ({ queries, calls }: Omit<DnsActivity, "last">): void => {
       for (const query of queries) if (this.#isOfOthers(query)) activity.add(queryEntry(query));

@@ -217,6 +217,8 @@ export class CallFollower {
   #last: Pick<FollowedCalls, "run" | "last"> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Whether no owner was there before the first answer: its calls before that answer are not known. */
+  #wasSilent = false;
   /** Resolves when the owner has answered, or there is none. */
   readonly firstAnswer: Promise<void>;
 
@@ -241,10 +243,11 @@ export class CallFollower {
       const answer = JSON.parse(text.toString()) as FollowedCalls;
       if (this.#isClosed) return;
       const { calls, run } = answer;
-      const isWhole = this.#last === null || this.#last.run === run;
+      const isWhole = this.#last === null ? !this.#wasSilent : this.#last.run === run;
       this.#last = answer;
       if (calls.length > 0 || !isWhole) this.#onCalls(calls, isWhole);
     } catch {
+      this.#wasSilent = true;
       pause = silentMilliseconds;
     }
     if (this.#isClosed) return;

@@ -83,7 +83,10 @@ export function followChanges(): Promise<void> {
         if (mayHaveMissed) tell(null);
         settle();
       },
-      onMessage: (data) => tell(JSON.parse(data) as readonly Change[]),
+      onMessage: (data) => {
+        const changes = JSON.parse(data) as readonly Change[];
+        tell(changes.some(({ topic }) => topic === "all") ? null : changes);
+      },
       onLost: settle,
     });
     setTimeout(settle, patienceMilliseconds);

@@ -14,6 +14,14 @@ describe("addBatch()", () => {
     expect(second).toMatchObject({ lastId: 5, dropped: 2 });
   });
 
+  it("orders entries by their start: earlier queries arrive after newer requests", () => {
+    const request = { entries: [requestEntry({ id: 1, at: 5000 })], dropped: 0 };
+    const earlier = { entries: [callEntry({ id: 2, at: 1000 }), callEntry({ id: 3, at: 6000 })] };
+    const buffer = addBatch(addBatch(emptyBuffer, request), { ...earlier, dropped: 0 });
+    expect(idsOf(buffer.rows)).toEqual([2, 1, 3]);
+    expect(buffer.lastId).toBe(3);
+  });
+
   it("adds up what the server dropped", () => {
     const once = addBatch(emptyBuffer, { entries: [], dropped: 4 });
     expect(addBatch(once, { entries: [], dropped: 3 }).dropped).toBe(7);

@@ -20,7 +20,7 @@ export interface LiveRow {
 
 /** The newest entries, up to a limit. Entries that leave are counted. */
 export interface EntryBuffer {
-  /** The oldest row comes first. */
+  /** By the time of their start: DNS queries from before the page was opened arrive after newer requests. */
   readonly rows: readonly LiveRow[];
   /** The id after which a new connection goes on: 0 before the first entry. */
   readonly lastId: number;
@@ -43,7 +43,7 @@ export function addBatch(
   const kept =
     replaced.size === 0 ? buffer.rows : buffer.rows.filter(({ entry }) => !replaced.has(entry.id));
   const added = entries.map((entry, index) => ({ serial: buffer.nextSerial + index, entry }));
-  const all = [...kept, ...added];
+  const all = [...kept, ...added].toSorted((one, other) => one.entry.at - other.entry.at);
   const rows = all.length > limit ? all.slice(-limit) : all;
   return {
     rows,
