@@ -8,6 +8,9 @@
  *
  * The options of Miniflare 5 change between its prereleases. The functions below write both forms.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import * as util from "node:util";
@@ -205,4 +208,29 @@ function withWorkerNames(env: WorkerConfig["env"] = {}): Record<string, unknown>
       return [name, { ...rest, worker }];
     }),
   );
+}
+
+const failedUrls = new AsyncLocalStorage<string | undefined>();
+
+/**
+ * The URL of the request whose exception Miniflare reports at this moment. Miniflare says the exception
+ * only (`handleUncaughtError`), while Miniflare answers a request of its runtime that says the URL, too.
+ *
+ * @returns `undefined` before `watchFailedUrls()`
+ */
+export function failedUrl(): string | undefined {
+  return failedUrls.getStore();
+}
+
+export function watchFailedUrls(): void {
+  unsubscribe("http.server.request.start", keepFailedUrl);
+  subscribe("http.server.request.start", keepFailedUrl);
+}
+
+/** Every HTTP server of this process tells of its requests: others can send anything to this path. */
+function keepFailedUrl(message: unknown): void {
+  const { url, headers } = (message as { readonly request: IncomingMessage }).request;
+  if (url !== "/core/error") return;
+  const [, text] = /"prettyErrorOriginalUrl":"([^"]*)"/.exec(String(headers["mf-cf-blob"])) ?? [];
+  failedUrls.enterWith(text?.replaceAll("\\\\", "\\"));
 }

@@ -70,31 +70,71 @@ function lineOf(
   return activityMark + JSON.stringify(invocation);
 }
 
+function observed() {
+  vi.useFakeTimers({ now: 1000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const console = new ScriptConsole("none");
+  const activity = new ActivityLog();
+  observeScript(console, activity);
+  return {
+    activity,
+    /** A request that ends with the status 500, as a rule. */
+    end: (id: string, at: number, status = 500) =>
+      console.write({ level: "log", message: lineOf(id, false, { at, status }) }),
+    /** @param id of the request; without it, the URL is not known */
+    raise: (text: string, id?: string) => {
+      const url = id === undefined ? undefined : `http://script/${id}`;
+      console.addException({ url, text, stack: `${text}\n    at f (a.ts:8:2)` });
+    },
+    /** The explained requests with their exceptions. */
+    explained: () =>
+      activity
+        .after(0)
+        .entries.flatMap((entry) =>
+          entry.kind === "request" && entry.replaces !== undefined
+            ? [[entry.url.replace("http://script/", ""), entry.note]]
+            : [],
+        ),
+  };
+}
+
 describe("observeScript()", () => {
-  it("gives an exception to the failed request that ended nearest in time", () => {
-    vi.useFakeTimers({ now: 1000 });
-    onTestFinished(() => void vi.useRealTimers());
-    const console = new ScriptConsole("none");
-    const activity = new ActivityLog();
-    observeScript(console, activity);
-    const thrown = {
-      text: "RangeError: too far",
-      stack: "RangeError: too far\n    at f (a.ts:8:2)",
-    };
-    console.write({ level: "log", message: lineOf("own", false, { at: 300, status: 500 }) });
-    console.addException(thrown);
-    vi.advanceTimersByTime(100);
-    console.write({ level: "log", message: lineOf("fine", false, { at: 990, status: 200 }) });
-    console.write({ level: "log", message: lineOf("thrown", false, { at: 980, status: 500 }) });
-    vi.advanceTimersByTime(200);
-    expect(activity.after(3).entries).toMatchObject([
-      {
-        url: "http://script/thrown",
-        replaces: 3,
-        note: "RangeError: too far",
-        exceptions: [{ name: "RangeError", message: "too far", stack: "    at f (a.ts:8:2)" }],
-      },
+  it("gives an exception to the request of its URL, which is reported before or after it", () => {
+    const { activity, end, raise, explained } = observed();
+    end("returned", 990);
+    raise("RangeError: too far", "a");
+    end("fine", 990, 200);
+    end("a", 980);
+    end("b", 980);
+    end("bb…", 980);
+    raise("second", "bbb");
+    expect(explained()).toEqual([
+      ["a", "RangeError: too far"],
+      ["bb…", "second"],
     ]);
+    expect(activity.after(3).entries[0]).toMatchObject({
+      replaces: 3,
+      exceptions: [{ name: "RangeError", message: "too far", stack: "    at f (a.ts:8:2)" }],
+    });
+  });
+
+  it("gives the exceptions of requests that ended at once in their order", () => {
+    const { end, raise, explained } = observed();
+    const names = Array.from({ length: 20 }, (_, index) => `${index}`);
+    for (const name of names.slice(0, 4)) raise(name);
+    for (const [index, name] of names.entries()) end(name, 900 + index);
+    for (const name of names.slice(4)) raise(name);
+    expect(explained()).toEqual(names.map((name) => [name, name]));
+  });
+
+  it("explains a request that is reported late, but not another request of its URL", () => {
+    const { end, raise, explained } = observed();
+    raise("late", "a");
+    vi.advanceTimersByTime(8000);
+    end("a", 9000);
+    expect(explained()).toEqual([]);
+    end("a", 1010);
+    expect(explained()).toEqual([["a", "late"]]);
   });
 
   it("maps the stacks of exceptions to the sources", () => {

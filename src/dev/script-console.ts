@@ -18,6 +18,8 @@ interface BundleFiles {
 
 /** An exception that a request has thrown, with a stack by the source map. */
 interface ThrownException {
+  /** Of the request, if it is known. */
+  readonly url: string | undefined;
   /** `RangeError: too far` */
   readonly text: string;
   readonly stack: string;
@@ -123,9 +125,9 @@ export function observeScript(
       const id = activity.add({ ...entry, ...(replaces !== undefined && { replaces }) });
       running.delete(invocation.id);
       if (invocation.isRunning) remember(running, invocation.id, id);
-      else failures.add(id, entry);
+      else failures.add({ id, entry });
     },
-    onException: (exception) => failures.explain({ ...exception, at: Date.now() }),
+    onException: (exception) => failures.addException({ ...exception, at: Date.now() }),
   });
 }
 
@@ -135,50 +137,71 @@ function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): voi
   map.set(key, value);
 }
 
-/** The report of a request and its exception come in any order. */
-const explainMilliseconds = 250;
-const explainAttempts = 8;
-const explainDistance = 2000;
+/** The longest time between the end of a request and the event of its exception, on a busy machine. */
+const distanceMilliseconds = 3000;
+
+interface Failure {
+  readonly id: number;
+  readonly entry: ReturnType<typeof requestEntry>;
+}
+
+interface RaisedException extends ThrownException {
+  readonly at: number;
+}
 
 /**
  * wrangler catches what a request throws, and answers with the status 500: the trace of the request has no
- * exception. wrangler reports the exception without its request, which is the request that ended nearest
- * in time.
+ * exception. wrangler reports the exception before or after the trace. An exception belongs to the first
+ * request of its URL that has none.
  */
 class FailedRequests {
   readonly #activity: ActivityLog;
-  readonly #entries = new Map<number, ReturnType<typeof requestEntry>>();
+  readonly #failures: Failure[] = [];
+  /** The trace of a request comes late if the script works on after the response (`waitUntil()`). */
+  readonly #exceptions: RaisedException[] = [];
 
   constructor(activity: ActivityLog) {
     this.#activity = activity;
   }
 
-  add(id: number, entry: ReturnType<typeof requestEntry>): void {
-    if (entry.status === 500 && entry.exceptions?.length === 0) remember(this.#entries, id, entry);
+  add(failure: Failure): void {
+    const { status, exceptions } = failure.entry;
+    if (status !== 500 || exceptions?.length !== 0) return;
+    const exception = take(this.#exceptions, (each) => areOfOneRequest(failure, each));
+    if (exception === undefined) push(this.#failures, failure);
+    else this.#activity.add(explainedEntry(failure, exception));
   }
 
-  explain(exception: ThrownException & { readonly at: number }, attempts = explainAttempts): void {
-    setTimeout(() => {
-      const [nearest] = Array.from(this.#entries, ([id, entry]) => ({
-        id,
-        entry,
-        distance: Math.abs(entry.at + entry.milliseconds - exception.at),
-      }))
-        .filter(({ distance }) => distance < explainDistance)
-        .toSorted((one, other) => one.distance - other.distance);
-      if (nearest === undefined) {
-        if (attempts > 1) this.explain(exception, attempts - 1);
-        return;
-      }
-      const { id, entry } = nearest;
-      this.#entries.delete(id);
-      const [, name = "Error", message = exception.text] =
-        /^(\w+): (.*)$/s.exec(exception.text) ?? [];
-      const frames = exception.stack.split("\n").filter((line) => /^\s+at /.test(line));
-      const stack = frames.join("\n").replaceAll(`${process.cwd()}/`, "");
-      const note = exception.text.split("\n", 1).join();
-      const exceptions = [{ name, message, stack }];
-      this.#activity.add({ ...entry, note, exceptions, replaces: id });
-    }, explainMilliseconds).unref();
+  addException(exception: RaisedException): void {
+    const failure = take(this.#failures, (each) => areOfOneRequest(each, exception));
+    if (failure === undefined) push(this.#exceptions, exception);
+    else this.#activity.add(explainedEntry(failure, exception));
   }
+}
+
+function areOfOneRequest({ entry }: Failure, { at, url }: RaisedException): boolean {
+  const distance = Math.abs(entry.at + entry.milliseconds - at);
+  // The tail worker shortens a long URL (`plugin/tail-plugins.ts`).
+  const isShort = entry.url.endsWith("…") && url?.startsWith(entry.url.slice(0, -1));
+  const isSame = url === undefined || url === entry.url || isShort === true;
+  return distance < distanceMilliseconds && isSame;
+}
+
+function push<Item>(items: Item[], item: Item): void {
+  if (items.length >= rememberedMax) items.shift();
+  items.push(item);
+}
+
+/** Removes the first item that matches. */
+function take<Item>(items: Item[], matches: (item: Item) => boolean): Item | undefined {
+  const index = items.findIndex(matches);
+  return index < 0 ? undefined : items.splice(index, 1)[0];
+}
+
+function explainedEntry({ id, entry }: Failure, { text, stack }: ThrownException) {
+  const [, name = "Error", message = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  const shown = frames.join("\n").replaceAll(`${process.cwd()}/`, "");
+  const note = text.split("\n", 1).join();
+  return { ...entry, note, exceptions: [{ name, message, stack: shown }], replaces: id };
 }

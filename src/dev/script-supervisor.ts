@@ -11,6 +11,7 @@
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { failedUrl, watchFailedUrls } from "../base/miniflare.ts";
 import { endedRuntimesOutput, watchCrashes } from "../base/programs.ts";
 import {
   watchBundler,
@@ -62,6 +63,7 @@ export class ScriptSupervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#input = options.input;
+    watchFailedUrls();
     this.#endBundlerWatch = watchBundler((cause) => {
       this.#isBundlerLost = true;
       const pause = this.#hasStarted ? interruptMilliseconds : bundlerPauseMilliseconds;
@@ -173,7 +175,10 @@ export class ScriptSupervisor {
   #accepts(environment: WranglerDevServer, event: WranglerEvent): boolean {
     if (environment !== this.#environment) return true;
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
-    if (event.type === "runtimeError") this.#options.console.addException(event);
+    // The inspector reports exceptions after the response, which are in the trace.
+    if (event.type === "runtimeError" && event.source === "LocalRuntimeController") {
+      this.#options.console.addException({ ...event, url: failedUrl() });
+    }
     if (event.type !== "bundleStart") return true;
     // wrangler does not restart a runtime whose first start failed.
     if (!this.#hasFailed || this.#hasStarted) return true;

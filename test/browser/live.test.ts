@@ -21,6 +21,7 @@ export default {
   async fetch(request: Request, env: object, context: ExecutionContext): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === "/thrown") fail({ reason: "thrown on purpose" });
+    if (pathname.startsWith("/at-once-")) fail({ reason: "thrown at once" });
     if (pathname === "/later") context.waitUntil(scheduler.wait(1).then(() => fail({ reason: "thrown too late" })));
     return gallery.fetch(request, env);
   },
@@ -132,15 +133,22 @@ describe("requests of the script", () => {
     await row.click();
     const exception = details(page).getByRole("region", { name: "Exception" });
     expect(await exception.innerText()).toMatch(
-      /RangeError: thrown on purpose\s+at fail \(.*failing\.ts:18:9\)\s+at [^\n]*failing\.ts:11:/,
+      /RangeError: thrown on purpose\s+at fail \(.*failing\.ts:19:9\)\s+at [^\n]*failing\.ts:11:/,
     );
+  });
+
+  it("that throw at once say why, each of them", async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => send(`at-once-${index}`)));
+    const page = await openLive('at-once- "RangeError: thrown at once"');
+    const count = page.getByText(/^\d+ rows?$/);
+    await expect.poll(() => count.innerText(), waiting).toBe("20 rows");
   });
 
   it("that throw after the response say so, too", async () => {
     await send("later");
     const page = await openLive("is:error");
     await rowOf(page, "/later", "RangeError: thrown too late").click(waiting);
-    expect(await details(page).innerText()).toMatch(/at fail \(.*failing\.ts:18:9\)/);
+    expect(await details(page).innerText()).toMatch(/at fail \(.*failing\.ts:19:9\)/);
   });
 
   it("lead to the object", async () => {
