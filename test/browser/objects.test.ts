@@ -262,6 +262,7 @@ describe("actions on objects", () => {
     await page
       .getByRole("checkbox", { name: "Select b", exact: true })
       .waitFor({ state: "detached" });
+    await page.getByText("Deleted 1 object.").waitFor();
   });
 
   it("says how many objects a folder has that is deleted", async () => {
