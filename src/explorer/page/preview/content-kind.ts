@@ -116,7 +116,7 @@ function signedKind(head: Uint8Array): MediaKind | null {
  */
 function looksLikeText(head: Uint8Array): boolean {
   const { text, isValid } = decodeText(head, false);
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are intended
   return isValid && text !== "" && !/[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/.test(text);
 }
 
