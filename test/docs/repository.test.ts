@@ -120,6 +120,22 @@ describe("the package", () => {
     expect(packed.filter((path) => isPage(path) && !files.includes(path))).toEqual([]);
   });
 
+  it("has types for compilers that do not read `exports`", () => {
+    const { exports, types, typesVersions } = JSON.parse(read("package.json")) as {
+      exports: Record<string, { types?: string }>;
+      types: string;
+      typesVersions: { "*": { "*": string[] } };
+    };
+    const places = typesVersions["*"]["*"];
+    for (const [subpath, { types: expected }] of Object.entries(exports)) {
+      if (expected === undefined) continue;
+      // The compiler looks for the path of the package's own types in these places, too.
+      const wanted = (subpath === "." ? types : subpath).replace("./", "");
+      const found = [...places, "*"].map((place) => place.replace("*", wanted));
+      expect(`./${found.find((path) => packed.includes(path))}`).toBe(expected);
+    }
+  });
+
   it("holds the page of the explorer, which loads nothing else and has less than 100 kB", () => {
     const pageFiles = filesBelow("dist/explorer");
     expect(pageFiles).toContain("dist/explorer/index.html");
