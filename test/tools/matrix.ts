@@ -3,8 +3,10 @@
  * versions of wrangler, the vitest pool and the Vite plugin, and runs the tools on it.
  *
  *     npx node test/tools/matrix.ts                everything; writes the table in docs/stock-tools.md
- *     npx node test/tools/matrix.ts --newest       only the newest version of each tool
- *     npx node test/tools/matrix.ts "pool 0.23"    only these columns of the table
+ *     npx node test/tools/matrix.ts --newest       only the newest tested version of each tool
+ *     npx node test/tools/matrix.ts --nightly      only what npm calls latest, if that is newer than what
+ *                                                  was tested; reports, and never fails
+ *     npx node test/tools/matrix.ts "pool 0.23"    only these columns or rows of the table
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,9 +20,10 @@ import {
   install,
   installedVersions,
   installNode,
+  latestVersion,
   NotAvailable,
 } from "./support/matrix/installation.ts";
-import { trials, type Trial } from "./support/matrix/plan.ts";
+import { laterTools, newestTested, trialsWith, type Trial } from "./support/matrix/plan.ts";
 import {
   packages,
   renderTable,
@@ -34,12 +37,16 @@ const page = join(root, "docs/stock-tools.md");
 const versionsModule = join(root, "src/base/tested-versions.ts");
 
 const args = process.argv.slice(2);
-const chosen = trials.filter(
-  ({ name, isNewest }) =>
-    args.length === 0 || args.includes(name) || (isNewest && args.includes("--newest")),
-);
-if (chosen.length === 0) {
-  throw new Error(`No column has that name: ${trials.map(({ name }) => `"${name}"`).join(", ")}`);
+const isNightly = args.includes("--nightly");
+const trials = trialsWith(args.includes("--newest") ? newestTested : latestVersion);
+const chosen = chooseTrials();
+if (isNightly) {
+  const later = laterTools(latestVersion);
+  if (later.length === 0) {
+    console.log("Ledge was tested with the latest version of every tool.");
+    process.exit();
+  }
+  console.log(`npm has versions that Ledge was not tested with: ${later.join(", ")}.`);
 }
 
 const work = mkdtempSync(join(tmpdir(), "ledge-matrix-"));
@@ -59,12 +66,32 @@ for (const trial of chosen) results.push(await runTrial(trial));
 
 console.log(`\n${renderTable(results)}`);
 const hasFailed = results.some(({ outcomes }) => Object.values(outcomes).includes("failed"));
-process.exitCode = hasFailed ? 1 : 0;
-if (chosen.length === trials.length && !hasFailed) {
+process.exitCode = hasFailed && !isNightly ? 1 : 0;
+if (args.length === 0 && !hasFailed) {
   writeFileSync(page, withTable(readFileSync(page, "utf8"), results));
   const source = readFileSync(versionsModule, "utf8");
   writeFileSync(versionsModule, withVersions(source, readFileSync(page, "utf8")));
   execFileSync("npx", ["oxfmt", "--write", page, versionsModule], { cwd: root });
+}
+
+/** The columns and the rows that the arguments name, or all. */
+function chooseTrials(): Trial[] {
+  const isNewest = args.includes("--newest") || isNightly;
+  const columns = trials.filter(
+    ({ name }) => args.includes(name) || (isNewest && name === "newest"),
+  );
+  const rows = (Object.keys(checks) as CheckName[]).filter((name) => args.includes(name));
+  const unknown = args.filter(
+    (name) =>
+      !["--newest", "--nightly", ...rows].includes(name) &&
+      !columns.some((column) => column.name === name),
+  );
+  if (unknown.length > 0)
+    throw new Error(`No column and no row has the name ${unknown.join(", ")}.`);
+  return (columns.length === 0 ? trials : columns).map((trial) => ({
+    ...trial,
+    checks: rows.length === 0 ? trial.checks : trial.checks.filter((name) => rows.includes(name)),
+  }));
 }
 
 async function runTrial(trial: Trial): Promise<TrialResult> {

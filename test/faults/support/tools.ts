@@ -8,7 +8,8 @@ import { FaultProcess, type FaultProcessOptions } from "./fault-process.ts";
 import { faultScript } from "./fault-script.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-export const ledgeProgram = join(root, "dist/cli.js");
+/** Of an installed package, with the tools beside it (`test/tools/matrix.ts`), or of the repository. */
+export const ledgeProgram = join(process.env["LEDGE_PACKAGE"] ?? root, "dist/cli.js");
 /** The program itself: `wrangler.js` only starts it, and would be killed in its place. */
 const wranglerProgram = join(root, "node_modules/wrangler/wrangler-dist/cli.js");
 const miniflareProgram = fileURLToPath(new URL("programs/miniflare-host.ts", import.meta.url));

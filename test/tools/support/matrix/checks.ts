@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bytesOf } from "../../../support/bytes.ts";
 import { documentedProject } from "../documented-project.ts";
+import { killUploads } from "./killed-uploads.ts";
 import { eventually, freePort, Program } from "./program.ts";
 
 export interface Installation {
@@ -14,7 +15,16 @@ export interface Installation {
 }
 
 const requestMilliseconds = 60_000;
-const fixtures = fileURLToPath(new URL("../../fixtures", import.meta.url));
+/** Each kill takes a start of the dev server. */
+const kills = Number(process.env["LEDGE_KILLS"] ?? 2);
+const freePorts = ["port", "dns-port", "dns-api-port", "s3-port", "explorer-port"].flatMap(
+  (name) => [`--${name}`, "0"],
+);
+const readyLine = /^Ready +(\S+)$/m;
+const wranglerDev = ["dev", "--port", "0", "--inspector-port", "0"];
+const wranglerReadyLine = /Ready on (http:\/\/\S+)/;
+const root = fileURLToPath(new URL("../../../..", import.meta.url));
+const fixtures = join(root, "test/tools/fixtures");
 
 const script = (greeting: string) => `
 export default {
@@ -38,6 +48,26 @@ const ledgeProject = {
   }),
   "src/index.js": script("first"),
 };
+
+/** A script that asks the script of another dev server. */
+function servicesProject(name: string, other: string | undefined): Record<string, string> {
+  return {
+    "wrangler.jsonc": JSON.stringify({
+      name,
+      main: "src/index.js",
+      compatibility_date: "2026-08-01",
+      services: [{ binding: "OTHER", service: other }],
+    }),
+    "src/index.js": `
+      export default {
+        fetch(request, env) {
+          if (new URL(request.url).pathname === "/other") return env.OTHER.fetch("http://other/");
+          return new Response("This is ${name}.");
+        },
+      };
+    `,
+  };
+}
 
 const useBucket = `
   await bucket.put("cat", "meow", { customMetadata: { by: "me" } });
@@ -81,10 +111,9 @@ const miniflareProgram = `
 export const checks = {
   "`wrangler dev`": async (installation: Installation) => {
     const folder = makeFolder(installation, "wrangler-dev", { ...documentedProject() });
-    const args = ["dev", "--port", "0", "--inspector-port", "0"];
-    const server = tool(installation, folder, "wrangler/bin/wrangler.js", ...args);
+    const server = tool(installation, folder, "wrangler/bin/wrangler.js", ...wranglerDev);
     try {
-      await tryScript(await server.waitFor(/Ready on (http:\/\/\S+)/));
+      await tryScript(await server.waitFor(wranglerReadyLine));
       assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
     } finally {
       await server.interrupt();
@@ -116,10 +145,9 @@ export const checks = {
 
   "`ledge dev`": async (installation: Installation) => {
     const folder = makeFolder(installation, "ledge-dev", ledgeProject);
-    const ports = ["--port", "0", "--dns-port", "0", "--dns-api-port", "0"];
-    const server = tool(installation, folder, "ledge/dist/cli.js", "dev", ...ports);
+    const server = tool(installation, folder, "ledge/dist/cli.js", "dev", ...freePorts);
     try {
-      const url = await server.waitFor(/^Ready +(\S+)$/m);
+      const url = await server.waitFor(readyLine);
       assert.match(server.output, /zones +example\.com/);
       await tryScript(url);
       assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
@@ -131,6 +159,69 @@ export const checks = {
     }
     // Without a dev server, the command starts a runtime itself.
     assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
+  },
+
+  "`ledge dev` after `kill -9`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "killed-uploads", ledgeProject);
+    await killUploads(folder, kills, () => {
+      const server = tool(installation, folder, "ledge/dist/cli.js", "dev", ...freePorts);
+      return { server, url: server.waitFor(readyLine) };
+    });
+  },
+
+  "the crash suite": async ({ folder, node }: Installation) => {
+    const suite = ["test/faults/crash.test.ts", "-t", "ledge dev"];
+    const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...suite];
+    const variables = { LEDGE_PACKAGE: join(folder, "node_modules/ledge") };
+    assert.match(await new Program(node, args, root, variables).end(), /Tests +1 passed/);
+  },
+
+  "`ledge dev` beside `wrangler dev`": async (installation: Installation) => {
+    const registry = { WRANGLER_REGISTRY_PATH: join(installation.folder, "registry") };
+    const [shop, stock] = ["shop", "stock"].map((name, index) =>
+      makeFolder(installation, `services-${name}`, servicesProject(name, ["stock", "shop"][index])),
+    ) as [string, string];
+    const start = (folder: string, path: string, ...args: string[]): Program => {
+      const program = join(installation.folder, "node_modules", path);
+      return new Program(installation.node, [program, ...args], folder, registry);
+    };
+    const ours = start(shop, "ledge/dist/cli.js", "dev", ...freePorts);
+    const theirs = start(stock, "wrangler/bin/wrangler.js", ...wranglerDev);
+    try {
+      const urls = [await ours.waitFor(readyLine), await theirs.waitFor(wranglerReadyLine)];
+      for (const [url, name] of [
+        [urls[0], "stock"],
+        [urls[1], "shop"],
+      ]) {
+        await eventually(async () => {
+          assert.equal(await (await request(`${url}/other`)).text(), `This is ${name}.`);
+        });
+      }
+      await ours.waitFor(/env\.OTHER \(stock\).*\bconnected/);
+      await theirs.interrupt();
+      await ours.waitFor(/stock.*(?:not connected|disconnected)/);
+    } finally {
+      await Promise.all([ours.interrupt(), theirs.interrupt()]);
+    }
+  },
+
+  "keys that Ledge does not know": async (installation: Installation) => {
+    const table = JSON.parse(ledgeProject["wrangler.jsonc"]) as object;
+    const unknown = { k2: [], key_of_a_later_wrangler: { binding: "LATER" }, s3: { port: 0 } };
+    const folder = makeFolder(installation, "unknown-keys", {
+      ...ledgeProject,
+      "wrangler.jsonc": JSON.stringify({ ...table, ...unknown, env: { staging: unknown } }),
+    });
+    const server = tool(installation, folder, "ledge/dist/cli.js", "dev", ...freePorts);
+    try {
+      await tryScript(await server.waitFor(readyLine));
+      // wrangler warns of keys that it does not know, but not of the keys of Ledge.
+      const [warning = ""] = /Unexpected fields[^]*?\n\n/.exec(server.output) ?? [];
+      assert.doesNotMatch(warning, /"(?:s3|dns|store_buckets|remotes)"/);
+      assert.match(warning, /key_of_a_later_wrangler/);
+    } finally {
+      await server.interrupt();
+    }
   },
 
   "`ledge types`": async (installation: Installation) => {
@@ -197,12 +288,12 @@ function makeFolder(
 
 /** @param path of the tool's program in `node_modules` */
 function tool(
-  { folder: root, node }: Installation,
+  { folder: installed, node }: Installation,
   folder: string,
   path: string,
   ...args: string[]
 ): Program {
-  return new Program(node, [join(root, "node_modules", path), ...args], folder);
+  return new Program(node, [join(installed, "node_modules", path), ...args], folder);
 }
 
 function ledge(installation: Installation, folder: string, ...args: string[]): Promise<string> {

@@ -43,16 +43,19 @@ export function install(
 /** A project that starts Miniflare itself names the version that its wrangler depends on. */
 function miniflareOf({ wrangler }: Readonly<Record<string, string>>): { miniflare?: string } {
   if (wrangler === undefined) return {};
-  const args = [
-    "view",
-    `wrangler@${wrangler}`,
-    "dependencies.miniflare",
-    "--prefer-online",
-    "--loglevel=error",
-  ];
+  return { miniflare: registryField(`wrangler@${wrangler}`, "dependencies.miniflare") };
+}
+
+/** What npm installs of a package without a version. */
+export function latestVersion(name: string): string {
+  return registryField(name, "version");
+}
+
+function registryField(wanted: string, field: string): string {
+  const args = ["view", wanted, field, "--prefer-online", "--loglevel=error"];
   const { stdout } = spawnSync("npm", args, { encoding: "utf8" });
-  if (stdout.trim() === "") throw new NotAvailable(`The registry has no wrangler@${wrangler}.`);
-  return { miniflare: stdout.trim() };
+  if (stdout.trim() === "") throw new NotAvailable(`The registry has no ${wanted}.`);
+  return stdout.trim();
 }
 
 /** @returns the path of a program of that version or range */

@@ -25,16 +25,22 @@ process.once("exit", () => {
 
 export class Program {
   readonly #child: ChildProcess;
-  readonly #ended: Promise<unknown>;
+  /** Settles when the program and its process group have closed their output. */
+  readonly ended: Promise<unknown>;
   #output = "";
 
-  constructor(command: string, args: readonly string[], folder: string) {
+  constructor(
+    command: string,
+    args: readonly string[],
+    folder: string,
+    variables: Readonly<Record<string, string>> = {},
+  ) {
     this.#child = spawn(command, args, {
       cwd: folder,
       // A process group: its runtimes end with it.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
-      env: environment,
+      env: { ...environment, ...variables },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
@@ -42,7 +48,7 @@ export class Program {
       });
     }
     running.add(this);
-    this.#ended = once(this.#child, "close").finally(() => running.delete(this));
+    this.ended = once(this.#child, "close").finally(() => running.delete(this));
   }
 
   get output(): string {
@@ -62,7 +68,7 @@ export class Program {
   /** @throws with the output when the exit code is not 0 */
   async end(): Promise<string> {
     const timer = setTimeout(() => this.kill(), endMilliseconds);
-    await this.#ended;
+    await this.ended;
     clearTimeout(timer);
     if (this.#child.exitCode !== 0) {
       throw new Error(`The exit code is ${this.#child.exitCode}:\n${this.#output}`);
@@ -73,7 +79,7 @@ export class Program {
   /** Interrupts the program as a terminal does, and waits for its end. */
   async interrupt(): Promise<void> {
     this.#signal("SIGINT");
-    await Promise.race([this.#ended, delay(waitMilliseconds, undefined, { ref: false })]);
+    await Promise.race([this.ended, delay(waitMilliseconds, undefined, { ref: false })]);
     this.kill();
   }
 
