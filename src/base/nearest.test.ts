@@ -16,5 +16,6 @@ describe("nearest()", () => {
     expect(nearest("jurisdiction", ["binding", "bucket_name"])).toBeNull();
     expect(nearest("x", ["main"])).toBeNull();
     expect(nearest("main", [])).toBeNull();
+    expect(nearest("k2", ["s3"])).toBeNull();
   });
 });

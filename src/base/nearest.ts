@@ -1,10 +1,14 @@
-/** The candidate with the fewest edits; `null` when all need more edits than a slip would. */
+/**
+ * The candidate with the fewest edits; `null` when all need more edits than a slip would. A candidate of
+ * which every character is replaced is none: "k2" is not "s3".
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let fewest = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
     const edits = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (edits < fewest) [best, fewest] = [candidate, edits];
+    if (edits < Math.min(fewest, Math.max(word.length, candidate.length)))
+      [best, fewest] = [candidate, edits];
   }
   return best;
 }

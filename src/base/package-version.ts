@@ -5,6 +5,7 @@
  * version newer than the newest tested version probably works: a warning names both versions.
  */
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";
@@ -74,6 +75,15 @@ export function packageOfModule(
     }
   }
   return null;
+}
+
+/** The folder of the wrangler that Ledge uses, which this does not load; `null` without wrangler. */
+export function wranglerFolder(): string | null {
+  try {
+    return dirname(createRequire(import.meta.url).resolve("wrangler/package.json"));
+  } catch {
+    return null;
+  }
 }
 
 export function packageVersion(): string {

@@ -61,6 +61,7 @@ export async function buildProject(options: BuildOptions) {
   const program = workerdPath();
   const { version: workerdVersion = "" } = packageOfModule(program) ?? {};
   const remarks = [
+    ...config.warnings,
     ...ineffectiveKeys(config.table),
     ...linesIf(
       script.objects.length > 0,

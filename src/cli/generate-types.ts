@@ -36,6 +36,7 @@ export async function generateTypes(
   if (config.path === null) {
     fail(`There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`);
   }
+  for (const warning of config.warnings) console.warn(warning);
   if (!path.endsWith(".d.ts")) {
     fail(`${options.path} does not end in .d.ts: name a declaration file.`);
   }

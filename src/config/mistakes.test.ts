@@ -130,15 +130,6 @@ bucket_name = "photos"
 store_buckets = ["photos"]
 > 1:18 3:5 store_buckets[0] must be a table, not text.
 
-[[store_bucket]]
-binding = "PHOTOS"
-bucket_name = "photos"
-> 1:1 2:3 store_bucket is not a key; did you mean "store_buckets"?
-
-[DNS]
-port = 1
-> 1:1 2:3 DNS is not a key; did you mean "dns"?
-
 dns = true
 > 1:1 2:3 dns must be a table, not a boolean.
 
@@ -292,7 +283,7 @@ describe("readConfig() refuses", () => {
   it("several mistakes, in the order of the lines", () => {
     write(
       "wrangler.toml",
-      '[dns]\nport = -1\n[[store_buckets]]\nbinding = "a b"\n[env.x]\n[[env.x.store_bucket]]\nbinding = "C"',
+      '[dns]\nport = -1\n[[store_buckets]]\nbinding = "a b"\n[env.x]\n[[env.x.store_buckets]]\nbinding = "C"',
     );
     expect(mistakes().map((line) => line.slice(0, 48))).toEqual([
       "wrangler.toml:2:1: dns.port must be a port, 0 to",
@@ -301,7 +292,37 @@ describe("readConfig() refuses", () => {
     ]);
     expect(mistakes({ environment: "x" }).map((line) => line.slice(0, 48))).toEqual([
       "wrangler.toml:2:1: dns.port must be a port, 0 to",
-      "wrangler.toml:6:1: env.x.store_bucket is not a k",
+      "wrangler.toml:6:1: env.x.store_buckets[0].bucket",
     ]);
+  });
+});
+
+function warnings(toml: string, options: ReadConfigOptions = {}): string[] {
+  write("wrangler.toml", toml);
+  return readConfig({ folder, ...options }).warnings.map((line) =>
+    line.replaceAll(`${folder}/`, ""),
+  );
+}
+
+describe("readConfig() warns", () => {
+  it("of keys that look like the keys of Ledge, with their positions", () => {
+    expect(
+      warnings('name = "x"\n[[store_bucket]]\nbinding = "PHOTOS"\n[DNS]\nport = 1\n[remote.x]\n'),
+    ).toEqual([
+      'wrangler.toml:2:1: store_bucket is not a key; did you mean "store_buckets"?',
+      'wrangler.toml:4:1: DNS is not a key; did you mean "dns"?',
+      'wrangler.toml:6:1: remote is not a key; did you mean "remotes"?',
+    ]);
+    expect(warnings("[env.x]\nstore_bucket = []", { environment: "x" })).toEqual([
+      'wrangler.toml:2:1: env.x.store_bucket is not a key; did you mean "store_buckets"?',
+    ]);
+  });
+
+  it("of no other key: wrangler knows its keys", () => {
+    // "dev" and "routes" are similar to "dns" and "remotes".
+    expect(
+      warnings('routes = ["example.com/*"]\n[dev]\nip = "::1"\n[[k2]]\nbinding = "X"'),
+    ).toEqual([]);
+    expect(warnings("some_key_of_tomorrow = 1")).toEqual([]);
   });
 });

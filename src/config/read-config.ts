@@ -1,6 +1,6 @@
 /**
  * The configuration of a project, checked. Every mistake in the keys of Ledge is reported at once;
- * wrangler checks its own keys.
+ * wrangler checks its own keys, and a key that neither knows is a warning.
  */
 import { dirname, resolve } from "node:path";
 import { nearest } from "../base/nearest.ts";
@@ -10,7 +10,6 @@ import {
   isIdentifier,
   isTable,
   type Mistake,
-  type Path,
   type ReportMistake,
   type Table,
 } from "../base/schema.ts";
@@ -21,7 +20,7 @@ import { readRemotes } from "../store/config/remotes.ts";
 import { readBuckets, type BucketBinding } from "../store/config/store-buckets.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
 import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
-import { bindingPaths, notInherited, wranglerKeys } from "./wrangler-keys.ts";
+import { bindingNames, isInherited, isLedgeKey, misspeltKey } from "./keys.ts";
 
 export interface ProjectConfig {
   /** The path of the file; `null` without a file. */
@@ -69,13 +68,17 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const own = environment === undefined ? null : findEnvironment(file, environment, folder);
   const table = own === null ? common : environmentTable(common, own, environment as string);
   const mistakes: Mistake[] = [];
-  const report: ReportMistake = (place, problem) => {
-    const isOwn = own !== null && Object.hasOwn(own, place[0] as string);
-    mistakes.push({ path: isOwn ? ["env", environment as string, ...place] : place, problem });
-  };
+  const doubts: Mistake[] = [];
+  const reportTo =
+    (list: Mistake[]): ReportMistake =>
+    (place, problem) => {
+      const isOwn = own !== null && Object.hasOwn(own, place[0] as string);
+      list.push({ path: isOwn ? ["env", environment as string, ...place] : place, problem });
+    };
+  const report = reportTo(mistakes);
   const secrets = readDevVariables(folder, environment, options.envFiles);
   reportTakenNames(table, Object.keys(secrets), report);
-  reportMisspeltKeys(table, report);
+  reportMisspeltKeys(table, reportTo(doubts));
   const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
   const { remotes = {}, store_buckets: given = [] } = table;
   const variables = { ...secrets, ...process.env };
@@ -84,11 +87,13 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const buckets = adopt ? [...configured, ...adoptBuckets(table, configured, report)] : configured;
   const dns = readDns(table, secrets, report);
   const s3 = readS3(table, secrets, report);
-  if (mistakes.length > 0) throw mistakesError(file, mistakes);
+  if (mistakes.length > 0) throw new UserError(located(file, mistakes).join("\n"));
   const lacksBuckets =
     own !== null && common["store_buckets"] !== undefined && own["store_buckets"] === undefined;
-  const warnings =
-    lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment)] : [];
+  const warnings = [
+    ...located(file, doubts),
+    ...(lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment)] : []),
+  ];
   const path = file?.path ?? null;
   return { path, folder, environment, source, table, buckets, dns, s3, warnings };
 }
@@ -115,27 +120,13 @@ function readDns(
   return readDnsTable(dns ?? {}, secrets, report);
 }
 
-const ledgeKeys = ["store_buckets", "remotes", "dns", "s3"];
-
-/** Reports keys that are similar to the keys of Ledge. wrangler warns of other unknown keys. */
-function reportMisspeltKeys(table: Table, report: ReportMistake): void {
-  const known = [...ledgeKeys, ...wranglerKeys];
-  for (const key of Object.keys(table)) {
-    const guess = known.includes(key) ? null : nearest(key, known);
-    if (guess !== null && ledgeKeys.includes(guess)) {
-      report([key], `is not a key; did you mean "${guess}"?`);
-    }
-  }
-}
-
-/** Lists the mistakes in the order of the file. The defaults have no position. */
-function mistakesError(file: ConfigFile | null, mistakes: readonly Mistake[]): UserError {
-  if (file === null) return new UserError((mistakes[0] as Mistake).problem);
-  const lines = mistakes
+/** The mistakes as sentences, in the order of the file. The defaults have no position. */
+function located(file: ConfigFile | null, mistakes: readonly Mistake[]): string[] {
+  if (file === null) return mistakes.map(({ problem }) => problem);
+  return mistakes
     .map((mistake) => ({ ...file.locate(mistake.path), text: describeMistake(mistake) }))
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
     .map(({ line, column, text }) => `${shownPath(file.path)}:${line}:${column}: ${text}`);
-  return new UserError(lines.join("\n"));
 }
 
 function noBucketsWarning(file: ConfigFile | null, environment: string | undefined): string {
@@ -155,9 +146,7 @@ function noBucketsWarning(file: ConfigFile | null, environment: string | undefin
  * all environments.
  */
 function environmentTable(common: Table, own: Table, environment: string): Table {
-  const inherited = Object.entries(common).filter(
-    ([key]) => !notInherited.has(key) && key !== "store_buckets",
-  );
+  const inherited = Object.entries(common).filter(([key, value]) => isInherited(key, value));
   // The name that wrangler gives the script of an environment, so that both use the same state.
   const name = typeof common["name"] === "string" && { name: `${common["name"]}-${environment}` };
   return { ...Object.fromEntries(inherited), ...name, ...own };
@@ -196,11 +185,12 @@ function findEnvironment(file: ConfigFile | null, wanted: string, folder: string
  */
 function reportTakenNames(table: Table, secrets: readonly string[], report: ReportMistake): void {
   const owners = new Map(secrets.map((name) => [name, ".dev.vars"]));
-  for (const { name, path } of bindingPaths.flatMap((steps) => follow(table, steps))) {
-    owners.set(name, fieldName(path));
-  }
-  const ours = ["store_buckets.*.binding", "dns.binding"].flatMap((steps) => follow(table, steps));
-  for (const { name, path } of ours.filter((each) => isIdentifier(each.name))) {
+  const { ours = [], others = [] } = Object.groupBy(bindingNames(table), ({ path }) =>
+    isLedgeKey(path[0] as string) ? "ours" : "others",
+  );
+  for (const { name, path } of others) owners.set(name, fieldName(path));
+  for (const { name, path } of ours) {
+    if (!isIdentifier(name)) continue;
     const owner = owners.get(name);
     const isShared = path[0] === "store_buckets" && owner?.startsWith("r2_buckets[") === true;
     if (owner === undefined || isShared) owners.set(name, fieldName(path));
@@ -208,20 +198,10 @@ function reportTakenNames(table: Table, secrets: readonly string[], report: Repo
   }
 }
 
-/** The names at a path of `wrangler-keys.ts`, with the path of each. */
-function follow(
-  value: unknown,
-  steps: string,
-  path: Path = [],
-): { readonly name: string; readonly path: Path }[] {
-  if (steps === "") return typeof value === "string" ? [{ name: value, path }] : [];
-  const [step = "", ...others] = steps.split(".");
-  const rest = others.join(".");
-  if (step === "*") {
-    const items: unknown[] = Array.isArray(value) ? value : [];
-    return items.flatMap((item, index) => follow(item, rest, [...path, index]));
+/** wrangler may know any other key, so a key that looks like a slip does not stop the project. */
+function reportMisspeltKeys(table: Table, report: ReportMistake): void {
+  for (const key of Object.keys(table)) {
+    const guess = misspeltKey(key);
+    if (guess !== null) report([key], `is not a key; did you mean "${guess}"?`);
   }
-  if (!isTable(value)) return [];
-  if (step === "{}") return Object.keys(value).map((name) => ({ name, path: [...path, name] }));
-  return follow(value[step], rest, [...path, step]);
 }

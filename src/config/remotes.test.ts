@@ -187,7 +187,6 @@ describe("[remotes.NAME]", () => {
       `${bucket}[remotes.cluster]\n${endpoint}${keys}regoin = "eu-1"\n`,
       '9:1: remotes.cluster.regoin is not a key; did you mean "region"?',
     ],
-    [`[remote.cluster]\n${endpoint}`, '1:1: remote is not a key; did you mean "remotes"?'],
     [
       `[remotes."a b"]\n${endpoint}`,
       '1:1: remotes.a b "a b" is not the name of a remote. Use letters, digits, "-" and "_".',

@@ -15,6 +15,7 @@ import { FileLock, removeFreeLock } from "../state/lock.ts";
 import { newRunId } from "../state/runs.ts";
 import { remoteOption } from "../store/config/remotes.ts";
 import { withoutServedBuckets } from "./deployed-buckets.ts";
+import { withoutLedgeKeys } from "./keys.ts";
 import type { BucketBinding } from "../store/config/store-buckets.ts";
 import type { ProjectConfig } from "./read-config.ts";
 
@@ -69,7 +70,7 @@ function bucketOptions(bucket: BucketBinding): Table & { readonly bucket_name: s
 }
 
 function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Table {
-  const { store_buckets: _buckets, remotes: _remotes, dns: _dns, s3: _s3, ...rest } = table;
+  const rest = withoutLedgeKeys(table);
   if (bindings.length === 0) return rest;
   const unsafe = isTable(rest["unsafe"]) ? rest["unsafe"] : {};
   const others: unknown[] = Array.isArray(unsafe["bindings"]) ? unsafe["bindings"] : [];

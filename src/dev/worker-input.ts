@@ -11,11 +11,11 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { devRegistryPath } from "../base/miniflare.ts";
 import { pluginPath } from "../base/runtime.ts";
-import { isTable, type Table } from "../base/schema.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
 import { loadWrangler, type WorkerInput, type WranglerConfig } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
 import { withoutServedBuckets } from "../config/deployed-buckets.ts";
+import { withoutLedgeKeys } from "../config/keys.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import { stateFolder } from "../state/folder.ts";
@@ -204,15 +204,6 @@ export function wranglerWarnings({ path, source, environment }: ProjectConfig): 
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function withoutLedgeKeys(table: Table): Table {
-  const { store_buckets: _buckets, remotes: _remotes, s3: _s3, dns: _dns, env, ...rest } = table;
-  if (!isTable(env)) return { ...rest, env };
-  const environments = Object.entries(env).map(
-    ([name, own]) => [name, isTable(own) ? withoutLedgeKeys(own) : own] as const,
-  );
-  return { ...rest, env: Object.fromEntries(environments) };
 }
 
 /** Returns the warnings that `act`, a synchronous function, writes to the console. */
