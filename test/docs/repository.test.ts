@@ -100,6 +100,7 @@ describe("the package", () => {
       "package.json",
       "dist/THIRD-PARTY-NOTICES",
       "dist/cli.d.ts",
+      "dist/config-schema-toml.json",
       "dist/config-schema.json",
       "dist/index.d.ts",
       "dist/plugin.d.ts",

@@ -37,7 +37,6 @@ export interface Plan {
 /** Below the folder of a monorepo: `packages/shop/worker`. */
 const searchDepthMax = 3;
 const vitestConfigPattern = /^vite(?:st)?(?:\.[\w-]+)?\.config\.[cm]?[jt]s$/;
-const schemaFile = "ledge/dist/config-schema.json";
 
 /** The folders with a configuration file: this folder, or else the folders below it. */
 export function findProjects(folder: string, depth = 0): string[] {
@@ -66,7 +65,7 @@ export function planMigration(
     const configPath = findConfigFileIn(project) as string;
     const isToml = configPath.endsWith(".toml");
     files.edit(configPath, (text, note) =>
-      editConfiguration(text, { isToml, schemaPath: schemaPath(project) }, note),
+      editConfiguration(text, { isToml, schemaPath: schemaPath(project, isToml) }, note),
     );
     for (const name of readdirSync(project)) {
       const path = join(project, name);
@@ -192,13 +191,14 @@ function repositoryRoot(folder: string): string {
 }
 
 /** The path of the schema from a project: `node_modules` is in the project or above it. */
-function schemaPath(project: string): string {
+function schemaPath(project: string, isToml: boolean): string {
   const folders = foldersUpTo(resolve(project), sep);
   const holder =
     folders.find((each) => existsSync(join(each, "node_modules", "ledge"))) ??
     folders.find((each) => existsSync(join(each, "node_modules", "wrangler"))) ??
     project;
-  return relative(project, join(holder, "node_modules", schemaFile))
+  const file = isToml ? "config-schema-toml.json" : "config-schema.json";
+  return relative(project, join(holder, "node_modules/ledge/dist", file))
     .split(sep)
     .join("/");
 }
