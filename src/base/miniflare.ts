@@ -157,12 +157,6 @@ export function setDirectSockets(
   ((worker as { dev?: DevOptions }).dev ??= {}).unsafeDirectSockets = [...sockets];
 }
 
-/** The folder in which dev servers of one machine find each other's scripts. */
-export function devRegistryPath(): string | undefined {
-  const { getDefaultDevRegistryPath }: Partial<MiniflareModule> = loadMiniflare();
-  return getDefaultDevRegistryPath?.();
-}
-
 interface TailConsumer {
   readonly workerName: string;
   readonly streaming?: boolean;

@@ -6,9 +6,9 @@
  * is an error that names the version that Ledge was tested with.
  */
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { accessSync, constants, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type * as Miniflare from "miniflare";
 import type * as Wrangler from "wrangler";
 import { endProgramsWithThisProcess, isBundler, watchChildren } from "./programs.ts";
@@ -40,7 +40,7 @@ export function loadWrangler(): UsedExports {
   endProgramsWithThisProcess();
   const requireOfWrangler = createRequire(file);
   loadWithBytecode(requireOfWrangler.resolve("miniflare"));
-  requireHome(requireOfWrangler("miniflare") as Partial<typeof Miniflare>);
+  requireHome();
   loadWithBytecode(file);
   followBundler(requireOfWrangler("esbuild") as { stop(): unknown });
   return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
@@ -50,11 +50,11 @@ export function loadWrangler(): UsedExports {
  * wrangler keeps its logs and the addresses of dev servers in a folder below the home folder. Without
  * the folder, wrangler fails with a stack, or prints an error and waits.
  */
-function requireHome({ getDefaultDevRegistryPath }: Partial<typeof Miniflare>): void {
+function requireHome(): void {
   let folder = "its folder";
   try {
     // Node knows no home folder if HOME is not set, and the user is not in /etc/passwd.
-    folder = dirname(getDefaultDevRegistryPath?.() ?? join(tmpdir(), "registry"));
+    folder = wranglerFolder();
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -64,6 +64,31 @@ function requireHome({ getDefaultDevRegistryPath }: Partial<typeof Miniflare>): 
       { cause: error },
     );
   }
+}
+
+/**
+ * The folder in which wrangler's dev servers of this machine find each other's scripts.
+ *
+ * wrangler does not export the path, and `getDefaultDevRegistryPath()` of Miniflare is another folder
+ * since wrangler 4.160. There wrangler applies `CLOUDFLARE_DEV_REGISTRY_PATH` to what it is given.
+ */
+export function devRegistryPath(): string {
+  const given = process.env["WRANGLER_REGISTRY_PATH"];
+  // As in wrangler, an empty text means no registry.
+  if (given === "") return given;
+  return resolve(given ?? join(wranglerFolder(), "registry"));
+}
+
+function wranglerFolder(): string {
+  const home = homedir();
+  const former = join(home, ".wrangler");
+  if (statSync(former, { throwIfNoEntry: false })?.isDirectory() === true) return former;
+  const { XDG_CONFIG_HOME: given, APPDATA: roaming } = process.env;
+  const defaults: Partial<Record<NodeJS.Platform, string>> = {
+    darwin: join(home, "Library/Preferences"),
+    win32: join(roaming || join(home, "AppData/Roaming"), "xdg.config"),
+  };
+  return join(given || (defaults[process.platform] ?? join(home, ".config")), ".wrangler");
 }
 
 const bundlerWatchers = new Set<(cause: string) => void>();
@@ -89,6 +114,10 @@ function followBundler(esbuild: { stop(): unknown }): void {
       for (const onEnd of bundlerWatchers) onEnd(signal ?? `Exit code ${code}`);
     });
   });
+}
+
+function wranglersMiniflare(): Partial<typeof Miniflare> {
+  return createRequire(findWrangler().file)("miniflare") as Partial<typeof Miniflare>;
 }
 
 export function wranglerProgram(): string {
@@ -149,8 +178,10 @@ interface DevServerParts {
   readonly config?: {
     set?(input: WorkerInput, throwErrors: boolean): Promise<unknown>;
     readonly latestConfig?: {
+      readonly name?: string;
       readonly build?: { readonly format?: string };
       readonly bindings?: Readonly<Record<string, unknown>>;
+      readonly dev?: { readonly registry?: string };
     };
   };
 }
@@ -197,6 +228,14 @@ export class WranglerDevServer {
   /** The bindings of the script, with variables from files; `undefined` before the first start. */
   get bindings(): Readonly<Record<string, unknown>> | undefined {
     return this.#parts.config?.latestConfig?.bindings;
+  }
+
+  /** The names of the scripts that dev servers of this machine run, this script included. */
+  get runningScripts(): ReadonlySet<string> {
+    const { name, dev } = this.#parts.config?.latestConfig ?? {};
+    const { getWorkerRegistry } = wranglersMiniflare();
+    const others = dev?.registry ? getWorkerRegistry?.(dev.registry) : undefined;
+    return new Set([...(name === undefined ? [] : [name]), ...Object.keys(others ?? {})]);
   }
 
   get isServiceWorker(): boolean {

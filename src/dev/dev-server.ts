@@ -40,11 +40,14 @@ import { observeScript, ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor, watchConfig } from "./script-supervisor.ts";
 import {
   checkRemotes,
+  connectionNews,
+  connectionsOf,
   networkUrlsOf,
   renderDns,
   renderSummary,
   urlOf,
   wranglerExplorerUrl,
+  type Connections,
   type RemoteSummary,
 } from "./summary.ts";
 import {
@@ -140,6 +143,8 @@ export class DevServer implements RunningDev {
   #explorer: RunningExplorer | null = null;
   #project: Project;
   #remotes: readonly RemoteSummary[];
+  /** As the user has seen them last. */
+  #connections: Connections = new Map();
   #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
   #port = 0;
@@ -212,6 +217,7 @@ export class DevServer implements RunningDev {
       console: this.#console,
       onReady: () => this.#report(() => this.#onReady()),
       onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
+      onConnection: () => this.#report(() => this.#onConnection()),
       onCrash: (cause, program) => this.#onCrash(cause, program),
     });
     // Before the runtime starts: then its first call waits for the faults.
@@ -235,19 +241,22 @@ export class DevServer implements RunningDev {
   async summary(): Promise<string> {
     const dns = await this.#parts.dns?.describe();
     const { faults, problem } = await this.#faults.read();
+    const { bindings = {}, runningScripts = new Set<string>() } = this.#supervisor ?? {};
+    this.#connections = connectionsOf(bindings, runningScripts);
     return renderSummary(
       {
         url: this.url,
         networkUrls: networkUrlsOf(this.#address),
         explorerUrl: this.explorerUrl,
-        wranglerExplorerUrl: wranglerExplorerUrl(this.url, this.#supervisor?.bindings),
+        wranglerExplorerUrl: wranglerExplorerUrl(this.url, bindings),
         inspector: this.inspector,
         stateFolder: this.persistFolder,
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
         remotes: this.#remotes,
         faults: [...faults.map(({ text }) => text), ...(problem === null ? [] : [problem])],
-        bindings: this.#supervisor?.bindings ?? {},
+        bindings,
+        connections: this.#connections,
         hidden: hiddenBindings,
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
       },
@@ -390,6 +399,16 @@ export class DevServer implements RunningDev {
 
   #onFailure(problem: string | null): void {
     this.#log([...(problem === null ? [] : [problem]), "Waiting for a change."].join("\n"));
+  }
+
+  #onConnection(): void {
+    // The summary tells of the connections at the start.
+    if (this.#readyMessage === null || this.#supervisor === null) return;
+    const { bindings, runningScripts } = this.#supervisor;
+    const connections = connectionsOf(bindings, runningScripts);
+    const news = connectionNews(bindings, this.#connections, connections);
+    this.#connections = connections;
+    if (news.length > 0) this.#log(news.join("\n"));
   }
 
   #onCrash(cause: string, program: string): void {

@@ -42,6 +42,8 @@ interface SupervisorOptions {
    * @param problem `null` if wrangler has already printed the problem
    */
   onFailure(problem: string | null): void;
+  /** Another dev server has started or stopped a script that a binding names. */
+  onConnection(): void;
   /** @param cause the signal that has ended the program, as a rule */
   onCrash(cause: string, program: "runtime" | "bundler"): void;
 }
@@ -78,6 +80,11 @@ export class ScriptSupervisor {
   /** The bindings of the script, with variables from files; empty before the first start. */
   get bindings(): Readonly<Record<string, ScriptBinding>> {
     return (this.#environment?.bindings ?? {}) as Record<string, ScriptBinding>;
+  }
+
+  /** The scripts that dev servers of this machine run, this script included. */
+  get runningScripts(): ReadonlySet<string> {
+    return this.#environment?.runningScripts ?? new Set();
   }
 
   /** @throws wrangler's error about the configuration */
@@ -198,6 +205,7 @@ export class ScriptSupervisor {
         });
       });
     }
+    if (event.type === "devRegistryUpdate") this.#options.onConnection();
     if (event.type === "error" && !isPassing(event)) {
       if (event.source === "LocalRuntimeController") this.#hasFailed = true;
       // wrangler prints the errors of its bundler.

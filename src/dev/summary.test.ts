@@ -1,6 +1,8 @@
 import type { NetworkInterfaceInfo } from "node:os";
 import { describe, expect, it } from "vitest";
 import {
+  connectionNews,
+  connectionsOf,
   networkUrlsOf,
   renderBindings,
   renderDns,
@@ -22,6 +24,7 @@ const nothing: DevSummary = {
   bindings: {},
   hidden: new Set(),
   storeLatencyMilliseconds: 0,
+  connections: new Map(),
   dns: null,
   faults: [],
   s3: null,
@@ -127,7 +130,11 @@ describe("renderDns()", () => {
   });
 });
 
-const options = { hidden: new Set(["LEDGE_EXCEPTIONS"]), storeLatencyMilliseconds: 0 };
+const options = {
+  hidden: new Set(["LEDGE_EXCEPTIONS"]),
+  storeLatencyMilliseconds: 0,
+  connections: new Map(),
+};
 const bucket = { type: "unsafe_store_bucket", dev: { options: { bucket_name: "photos" } } };
 
 /** The cells of the only row. */
@@ -239,5 +246,42 @@ describe("networkUrlsOf()", () => {
 
   it("is empty for a server on one address", () => {
     expect(networkUrlsOf(at("localhost"), interfaces)).toEqual([]);
+  });
+});
+
+describe("connectionsOf()", () => {
+  const bindings = {
+    PEER: { type: "service", service: "peer", entrypoint: "Admin" },
+    THERE: { type: "service", service: "peer", remote: true },
+    OWN: { type: "durable_object_namespace", class_name: "Own" },
+    OTHER: { type: "durable_object_namespace", class_name: "Other", script_name: "away" },
+  };
+  const connections = connectionsOf(bindings, new Set(["peer"]));
+
+  it("knows services and objects of other scripts, unless they are remote", () => {
+    expect([...connections]).toEqual([
+      ["PEER", true],
+      ["OTHER", false],
+    ]);
+  });
+
+  it("shows in the table of bindings", () => {
+    const rows = renderBindings(bindings, { ...options, connections });
+    expect(rows.map((row) => row.replaceAll(/ {2,}/g, "  "))).toEqual([
+      "Binding  Resource  Mode",
+      "env.OWN (Own)  Durable Object  local",
+      "env.OTHER (Other, defined in away)  Durable Object  local [not connected]",
+      "env.PEER (peer#Admin)  Worker  local [connected]",
+      "env.THERE (peer)  Worker  remote",
+    ]);
+  });
+
+  it("connectionNews() tells of the bindings that have changed", () => {
+    const later = connectionsOf(bindings, new Set(["away"]));
+    expect(connectionNews(bindings, connections, later)).toEqual([
+      "env.PEER (peer#Admin): local [not connected]",
+      "env.OTHER (Other, defined in away): local [connected]",
+    ]);
+    expect(connectionNews(bindings, later, later)).toEqual([]);
   });
 });

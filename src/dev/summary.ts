@@ -17,7 +17,14 @@ export interface BindingTableOptions {
   /** Names of bindings that the script does not see. */
   readonly hidden: ReadonlySet<string>;
   readonly storeLatencyMilliseconds: number;
+  readonly connections: Connections;
 }
+
+/**
+ * Whether a dev server of this machine runs the script that a binding names, by the name of the binding:
+ * service bindings, and Durable Objects of other scripts.
+ */
+export type Connections = ReadonlyMap<string, boolean>;
 
 /** A part that the dev server does not have is `null`. */
 export interface DevSummary extends BindingTableOptions {
@@ -123,7 +130,13 @@ function describeZones(zones: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-type Mode = "local" | "remote" | "not supported" | `on ${string}`;
+type Mode =
+  | "local"
+  | "local [connected]"
+  | "local [not connected]"
+  | "remote"
+  | "not supported"
+  | `on ${string}`;
 
 interface Kind {
   readonly label: string;
@@ -215,23 +228,69 @@ const rank = (type: string): number => (type in kinds ? order.indexOf(type) : or
  */
 export function renderBindings(
   bindings: Readonly<Record<string, ScriptBinding>>,
-  { hidden, storeLatencyMilliseconds: latency }: BindingTableOptions,
+  { hidden, storeLatencyMilliseconds: latency, connections }: BindingTableOptions,
 ): string[] {
   const shown = Object.entries(bindings)
     .filter(([name]) => !hidden.has(name))
     .toSorted(([, one], [, other]) => rank(one.type) - rank(other.type));
   if (shown.length === 0) return [];
   const rows = shown.map(([name, binding]) => {
-    const kind = kinds[binding.type] ?? { label: labelOf(binding) };
-    const resource = resourceOf(kind, binding);
+    const kind = kindOf(binding);
     const isLate = latency > 0 && binding.type === "unsafe_store_bucket";
+    const connection = connections.get(name);
+    const mode = connection === undefined ? modeOf(kind, binding) : connectionMode(connection);
     return [
-      `env.${name}${resource === undefined ? "" : ` (${resource})`}`,
+      describeBinding(name, binding),
       kind.label,
-      `${modeOf(kind, binding)}${isLate ? `, ${latency} ms late` : ""}`,
+      `${mode}${isLate ? `, ${latency} ms late` : ""}`,
     ];
   });
   return formatTable([["Binding", "Resource", "Mode"], ...rows]).split("\n");
+}
+
+/** @param running the names of the scripts that dev servers of this machine run */
+export function connectionsOf(
+  bindings: Readonly<Record<string, ScriptBinding>>,
+  running: ReadonlySet<string>,
+): Connections {
+  return new Map(
+    Object.entries(bindings).flatMap(([name, binding]) => {
+      const script = otherScript(binding);
+      return script === "" ? [] : [[name, running.has(script)] as const];
+    }),
+  );
+}
+
+/** A line for each binding whose connection is not what it was. */
+export function connectionNews(
+  bindings: Readonly<Record<string, ScriptBinding>>,
+  before: Connections,
+  now: Connections,
+): string[] {
+  return Array.from(now).flatMap(([name, isConnected]) => {
+    const binding = bindings[name];
+    if (binding === undefined || (before.get(name) ?? false) === isConnected) return [];
+    return `${describeBinding(name, binding)}: ${connectionMode(isConnected)}`;
+  });
+}
+
+function connectionMode(isConnected: boolean): Mode {
+  return isConnected ? "local [connected]" : "local [not connected]";
+}
+
+/** The script that serves a binding, if another dev server can run the script. */
+function otherScript({ type, service, remote, dev, script_name: script }: ScriptBinding): string {
+  if (type === "service") return remote === true || dev !== undefined ? "" : text(service);
+  return type === "durable_object_namespace" ? text(script) : "";
+}
+
+function kindOf(binding: ScriptBinding): Kind {
+  return kinds[binding.type] ?? { label: labelOf(binding) };
+}
+
+function describeBinding(name: string, binding: ScriptBinding): string {
+  const resource = resourceOf(kindOf(binding), binding);
+  return `env.${name}${resource === undefined ? "" : ` (${resource})`}`;
 }
 
 function resourceOf({ resource }: Kind, binding: ScriptBinding): string | undefined {

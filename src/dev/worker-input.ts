@@ -9,10 +9,14 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { devRegistryPath } from "../base/miniflare.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
-import { loadWrangler, type WorkerInput, type WranglerConfig } from "../base/wrangler.ts";
+import {
+  devRegistryPath,
+  loadWrangler,
+  type WorkerInput,
+  type WranglerConfig,
+} from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
 import { withoutServedBuckets } from "../config/deployed-buckets.ts";
 import { withoutLedgeKeys } from "../config/keys.ts";

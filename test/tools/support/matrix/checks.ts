@@ -177,7 +177,8 @@ export const checks = {
   },
 
   "`ledge dev` beside `wrangler dev`": async (installation: Installation) => {
-    const registry = { WRANGLER_REGISTRY_PATH: join(installation.folder, "registry") };
+    // The registry is at its default place, which changes between versions of wrangler.
+    const registry = { XDG_CONFIG_HOME: join(installation.folder, "config") };
     const [shop, stock] = ["shop", "stock"].map((name, index) =>
       makeFolder(installation, `services-${name}`, servicesProject(name, ["stock", "shop"][index])),
     ) as [string, string];
