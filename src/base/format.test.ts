@@ -1,5 +1,5 @@
 import { expect, it, describe } from "vitest";
-import { formatBytes, toMilliseconds } from "./format.ts";
+import { escapeControls, formatBytes, toMilliseconds } from "./format.ts";
 
 it.each([
   [0, "0 bytes"],
@@ -9,6 +9,19 @@ it.each([
   [5 * 1024 ** 3, "5.0 GiB"],
 ])("formatBytes(%i) is %j", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+it.each([
+  ["plain ä 日本 \\ 🎈", "plain ä 日本 \\ 🎈"],
+  ["a\nb\t\r", "a\\nb\\t\\r"],
+  ["\u001b[2J\u007f\u009b", "\\u001b[2J\\u007f\\u009b"],
+  ["gpj.\u202efdp", "gpj.\\u202efdp"],
+])("escapeControls(%j) is %j", (text, escaped) => {
+  expect(escapeControls(text)).toBe(escaped);
+});
+
+it("escapeControls() keeps characters that the caller names", () => {
+  expect(escapeControls("a\nb\u0007", "\n")).toBe("a\nb\\u0007");
 });
 
 describe("toMilliseconds()", () => {

@@ -12,6 +12,23 @@ export function formatBytes(bytes: number): string {
     : `${value.toFixed(1)} ${units[unit]}`;
 }
 
+/**
+ * Control characters, with which a text could command a terminal or hide a part of itself. The last three
+ * ranges are the marks that separate lines and turn the direction of text.
+ */
+const controls =
+  // oxlint-disable-next-line no-control-regex -- control characters are intended
+  /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** The text with control characters as JSON can write them: `\n`, `\u001b`. */
+export function escapeControls(text: string, kept = ""): string {
+  return text.replace(controls, (character) => {
+    if (kept.includes(character)) return character;
+    const [, short] = /^"(\\.)"$/.exec(JSON.stringify(character)) ?? [];
+    return short ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

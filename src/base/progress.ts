@@ -1,5 +1,5 @@
 /** The progress of a command: one line that changes on a terminal, and nothing elsewhere. */
-import { formatBytes } from "./format.ts";
+import { escapeControls, formatBytes } from "./format.ts";
 
 const redrawMilliseconds = 100;
 const barWidth = 24;
@@ -19,7 +19,7 @@ export class Progress {
   #bytes = 0;
 
   constructor(label = "", total: number | null = null) {
-    this.#label = label;
+    this.#label = escapeControls(label);
     this.total = total;
   }
 

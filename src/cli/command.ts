@@ -12,10 +12,12 @@ import { UserError } from "../base/user-error.ts";
 
 export interface LeafCommand {
   readonly name: string;
+  /** Other names, as people know them from other programs. */
+  readonly aliases?: readonly string[];
   readonly summary: string;
   /** Paragraphs after the summary. */
   readonly details?: string;
-  /** `KEY`, `[FILE]` for an optional argument, `WORD...` for all remaining words; and a summary. */
+  /** `KEY`, `[FILE]` for an optional argument, `WORD...` for one or more words; and a summary. */
   readonly arguments?: readonly (readonly [usage: string, summary: string])[];
   readonly options?: OptionTable;
   /** The values that options and arguments can have, by name: `method`, `SHELL`. */
@@ -42,6 +44,11 @@ export interface CommandGroup {
 
 export type Command = LeafCommand | CommandGroup;
 
+/** The name of a command, then its other names. */
+export function namesOf(command: Command): string[] {
+  return [command.name, ...(("aliases" in command && command.aliases) || [])];
+}
+
 export interface Option {
   readonly name: string;
   /** One letter: `p` allows `-p` for `--port`. */
@@ -65,7 +72,7 @@ export function optionsOf({ options = {}, choices = {} }: LeafCommand): Option[]
 
 export function argumentsOf({ arguments: given = [], choices = {} }: LeafCommand) {
   return given.map(([usage, summary]) => {
-    const name = usage.replace(/^\[|\.\.\.|\]$/g, "");
+    const name = usage.replace(/^\[(.*)\]$/, "$1").replace("...", "");
     const isOptional = usage.startsWith("[");
     return { name, isOptional, isRepeated: usage.includes("..."), summary, choices: choices[name] };
   });
@@ -177,7 +184,7 @@ function checkArguments(command: LeafCommand, words: readonly string[]): void {
     checkChoice(name, choices, word);
   }
   const extra = words[expected.length];
-  if (extra !== undefined && expected.at(-1)?.isRepeated !== true) {
+  if (extra !== undefined && !expected.some(({ isRepeated }) => isRepeated)) {
     throw new UsageError(`The argument "${extra}" is one too many.`);
   }
 }

@@ -2,7 +2,14 @@
  * `ledge completion`: the script with which a shell completes the words of a command line. The
  * descriptions of the commands say everything that a script needs.
  */
-import { argumentsOf, optionsOf, type Command, type LeafCommand, type Option } from "./command.ts";
+import {
+  argumentsOf,
+  namesOf,
+  optionsOf,
+  type Command,
+  type LeafCommand,
+  type Option,
+} from "./command.ts";
 import { commandsOf } from "./help.ts";
 
 /** The words, files of the user, or a value that only the user knows, such as a port. */
@@ -46,7 +53,7 @@ const version: Option = {
 };
 
 async function completedCommands(root: Command): Promise<CompletedCommand[]> {
-  const commands = await commandsOf(root, [root.name]);
+  const commands = await commandsOf(withAliases(root), [root.name]);
   return Promise.all(
     commands.map(async ({ command, path: words }): Promise<CompletedCommand> => {
       const path = words.join(" ");
@@ -62,9 +69,20 @@ async function completedCommands(root: Command): Promise<CompletedCommand[]> {
   );
 }
 
+/** The command, in which every alias is a command of its own. */
+function withAliases(command: Command): Command {
+  if (!("commands" in command)) return command;
+  const commands = async (): Promise<Command[]> =>
+    (await command.commands()).flatMap((each) =>
+      namesOf(each).map((name) => ({ ...withAliases(each), name })),
+    );
+  return { ...command, commands };
+}
+
 /** @param name a placeholder: some stand for files and folders of the user */
 function valueOf(name: string, choices: readonly string[] | undefined): CompletedValue {
-  return choices ?? (["FILE", "DIR", "SCRIPT"].includes(name) ? "file" : "unknown");
+  const isFile = ["FILE", "DIR", "SCRIPT", "SOURCE", "TARGET"].includes(name);
+  return choices ?? (isFile ? "file" : "unknown");
 }
 
 /** A line for each option that has a value. The words are the command with the option's names. */

@@ -1,5 +1,5 @@
 /** The text of `--help`, from the description of a command, and all of these texts for docs/cli.md. */
-import { argumentsOf, optionsOf, type Command, type LeafCommand } from "./command.ts";
+import { argumentsOf, namesOf, optionsOf, type Command, type LeafCommand } from "./command.ts";
 
 /** @param path the words that lead to the command: `["ledge", "store", "put"]` */
 export async function renderHelp(command: Command, path: readonly string[]): Promise<string> {
@@ -8,7 +8,7 @@ export async function renderHelp(command: Command, path: readonly string[]): Pro
     "commands" in command
       ? [
           [`Usage: ${path.join(" ")} COMMAND`],
-          columns("Commands", await command.commands()),
+          columns("Commands", (await command.commands()).map(groupRow)),
           columns("Options", words.length === 0 ? [helpRow, versionRow] : [helpRow]),
           [`Run "${[root, "help", ...words].join(" ")} COMMAND" for the help of a command.`],
         ]
@@ -28,11 +28,18 @@ function leafSections(command: LeafCommand, path: readonly string[]): string[][]
   }));
   return [
     details === undefined ? [] : [details],
-    [`Usage: ${[...path, ...usages, "[options]"].join(" ")}`],
+    namesOf(command).map((name, index) => {
+      const words = [...path.slice(0, -1), name, ...usages, "[options]"];
+      return `${index === 0 ? "Usage:" : "      "} ${words.join(" ")}`;
+    }),
     columns("Arguments", argumentsOf(command)),
     columns("Options", [...options, helpRow]),
     examples.length === 0 ? [] : ["Examples:", ...examples.map((example) => `  ${example}`)],
   ];
+}
+
+function groupRow(command: Command): HelpRow {
+  return { name: namesOf(command).join(", "), summary: command.summary };
 }
 
 type HelpRow = Pick<Command, "name" | "summary">;

@@ -4,9 +4,13 @@
  *
  * The reader of a pipe may end before the command, as `head` does. Then the command ends too, and
  * says nothing: the next `print()` throws.
+ *
+ * Keys and metadata can hold any character. On a terminal, control characters are escaped; a program that
+ * reads the output gets them as they are.
  */
 import { createInterface } from "node:readline/promises";
 import { format, stripVTControlCharacters, styleText } from "node:util";
+import { escapeControls } from "../base/format.ts";
 import type { Invocation } from "./command.ts";
 
 /** Standard output is a pipe whose reader has ended. */
@@ -27,7 +31,19 @@ export function print({ options }: Invocation, value: unknown, text: string): vo
   if (isClosed) throw new OutputClosedError();
   const isJson = options["json"] === true;
   if (!isJson && text === "") return;
-  process.stdout.write(`${isJson ? JSON.stringify(value) : text}\n`);
+  // JSON leaves some control characters as they are.
+  const line = isJson ? shown(JSON.stringify(value)) : plainLines(text, process.stdout);
+  process.stdout.write(`${line}\n`);
+}
+
+/** A value, such as a key, as a part of a result: on a terminal without control characters. */
+export function shown(value: string): string {
+  return process.stdout.isTTY ? escapeControls(value) : value;
+}
+
+/** Lines of text, on a terminal without other control characters. */
+export function plainLines(text: string, stream: NodeJS.WriteStream): string {
+  return stream.isTTY ? escapeControls(text, "\n\t") : text;
 }
 
 /** Settles when the bytes are written, so that the caller can use their memory again. */
@@ -41,7 +57,7 @@ export async function writeOutput(bytes: Uint8Array): Promise<void> {
 }
 
 export function printRemark(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${plainLines(text, process.stderr)}\n`);
 }
 
 export function bold(text: string): string {
@@ -66,11 +82,14 @@ export function keepConsolePlain(): void {
   }
 }
 
-/** Asks a question on the terminal. Anything but "y" or "yes" is a no. */
+/** Asks a question on the terminal. Anything but "y" or "yes" is a no, and so is the end of the input. */
 export async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // While the terminal is read, Ctrl-C is a key. The question itself has no end without an answer.
+  terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  const closed = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
   try {
-    const answer = await terminal.question(`${question} [y/N] `);
+    const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();

@@ -15,26 +15,30 @@ const store: CommandGroup = {
   name: "store",
   summary: "The buckets of a project: list, put, get, import, export",
   async commands() {
-    const [objects, { presign }, transfer, { backup, restore }, maintenance] = await Promise.all([
-      import("./store/objects.ts"),
-      import("./store/presign.ts"),
-      import("./store/transfer.ts"),
-      import("./store/backup.ts"),
-      import("./store/maintenance.ts"),
-    ]);
+    const [listing, objects, { copy }, { presign }, transfer, backups, maintenance] =
+      await Promise.all([
+        import("./store/listing.ts"),
+        import("./store/objects.ts"),
+        import("./store/copy.ts"),
+        import("./store/presign.ts"),
+        import("./store/transfer.ts"),
+        import("./store/backup.ts"),
+        import("./store/maintenance.ts"),
+      ]);
     return [
-      maintenance.listBuckets,
-      objects.listObjects,
-      objects.head,
+      listing.listBuckets,
+      listing.listObjects,
+      listing.ls,
+      listing.head,
       objects.get,
       objects.put,
       objects.deleteObjects,
-      objects.copy,
+      copy,
       presign,
       transfer.importObjects,
       transfer.exportObjects,
-      backup,
-      restore,
+      backups.backup,
+      backups.restore,
       maintenance.stats,
       maintenance.check,
       maintenance.collectGarbage,

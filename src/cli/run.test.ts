@@ -12,6 +12,7 @@ async function run(...words: string[]) {
   const calls: Invocation[] = [];
   const put: Command = {
     name: "put",
+    aliases: ["store"],
     summary: "Puts a file",
     arguments: [
       ["KEY", "the object's key"],
@@ -47,6 +48,11 @@ describe("runCommand()", () => {
     expect(calls).toMatchObject([
       { arguments: ["a"], options: { port: "1", json: true, var: ["A:1", "B:2"] } },
     ]);
+  });
+
+  it("knows a command by each of its names", async () => {
+    expect((await run("store", "a")).calls).toMatchObject([{ arguments: ["a"] }]);
+    expect((await run("stoer", "a")).text).toContain('Did you mean "store"?');
   });
 
   it("takes words after -- as arguments", async () => {
@@ -88,6 +94,7 @@ describe("runCommand()", () => {
         "Puts a file",
         "",
         "Usage: ledge put KEY [FILE] [options]",
+        "       ledge store KEY [FILE] [options]",
         "",
         "Arguments:",
         "  KEY   the object's key",
@@ -107,7 +114,7 @@ describe("runCommand()", () => {
     expect(await run("-h")).toMatchObject({ code: 0 });
     const { code, text } = await run();
     expect(code).toBe(2);
-    expect(text).toContain("  put  Puts a file");
+    expect(text).toContain("  put, store  Puts a file");
   });
 });
 

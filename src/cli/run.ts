@@ -8,9 +8,9 @@ import { rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { nearest } from "../base/nearest.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
-import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
+import { exitCode, namesOf, parseInvocation, UsageError, type Command } from "./command.ts";
 import { emphasiseHeadings, renderHelp } from "./help.ts";
-import { bold, OutputClosedError, red } from "./output.ts";
+import { bold, OutputClosedError, plainLines, red } from "./output.ts";
 
 interface Output {
   out(text: string): void;
@@ -51,7 +51,7 @@ export async function runCommand(
     const message = error instanceof UserError ? error.message : systemErrorText(error);
     // The stack of a mistake in Ledge is for a report.
     if (message === null) throw error;
-    output.error(red(message));
+    output.error(red(plainLines(message, process.stderr)));
     if (error instanceof NotFoundError) return exitCode.notFound;
     if (!(error instanceof UsageError)) return exitCode.failed;
     output.error(`Run "${path.join(" ")} --help" for help.`);
@@ -64,13 +64,10 @@ function isHelp(word: string): boolean {
 }
 
 function subcommand(commands: readonly Command[], word: string): Command {
-  const found = commands.find(({ name }) => name === word);
+  const found = commands.find((command) => namesOf(command).includes(word));
   if (found !== undefined) return found;
   if (word.startsWith("-")) throw new UsageError(`There is no option ${word} here.`);
-  const guess = nearest(
-    word,
-    commands.map(({ name }) => name),
-  );
+  const guess = nearest(word, commands.flatMap(namesOf));
   throw new UsageError(
     `There is no command "${word}".` + (guess === null ? "" : ` Did you mean "${guess}"?`),
   );

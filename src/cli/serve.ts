@@ -10,6 +10,7 @@ import {
   type LeafCommand,
   type OptionTable,
 } from "./command.ts";
+import { signalCode } from "./run.ts";
 
 export const s3: LeafCommand = {
   name: "s3",
@@ -64,7 +65,7 @@ function serverOptions(portDefault: string): OptionTable {
     ...configOptions,
     ...adoptOption,
     ...persistOption,
-    "--port PORT": `The port; if it is in use, the next free port (default: ${portDefault})`,
+    "-p, --port PORT": `The port; if it is in use, the next free port (default: ${portDefault})`,
   };
 }
 
@@ -81,16 +82,22 @@ async function serveUntilSignal(
   const { readConfig } = await import("../config/read-config.ts");
   const { ownSignals, watchShell } = await import("../dev/signals.ts");
   const config = readConfig(configSelection(invocation));
-  const ended = Promise.withResolvers<void>();
-  const releaseSignals = ownSignals(() => ended.resolve());
-  const releaseShell = watchShell(() => ended.resolve());
+  const ended = Promise.withResolvers<number>();
+  let isEnding = false;
+  const releaseSignals = ownSignals((signal) => {
+    // The second signal does not wait.
+    if (isEnding) process.exit(signalCode(signal));
+    isEnding = true;
+    ended.resolve(signalCode(signal));
+  });
+  const releaseShell = watchShell(() => ended.resolve(exitCode.done));
   const server = await start(config, {
     port: invocation.integer("port", portMax),
     persistTo: invocation.text("persist-to"),
   });
-  await ended.promise;
+  const code = await ended.promise;
   releaseShell();
   await server.close();
   releaseSignals();
-  process.exit(exitCode.done);
+  process.exit(code);
 }

@@ -40,6 +40,7 @@ const lines: [typed: string, expected: string][] = [
     "<dev><--local-protocol=http><--log-level><debug>",
   ],
   ["ledge dev --env-file secret\t", "<dev><--env-file><secrets.txt>"],
+  ["ledge store rm --rec\tphotos/a", "<store><rm><--recursive><photos/a>"],
   ["ledge help st\tgc", "<help><store><gc>"],
   ["ledge comp\tfi\t", "<completion><fish>"],
   ["ledge --vers\t", "<--version>"],

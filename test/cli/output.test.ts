@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
+import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { StoreProject } from "../support/store-command.ts";
 import { hasTerminal, TerminalCommand } from "../support/terminal.ts";
@@ -81,6 +82,52 @@ describe.runIf(hasTerminal)("ledge on a terminal", () => {
     }
     expect(code).toBe(130);
     expect(partialFiles(here)).toEqual([]);
+  });
+
+  it("escapes control characters of keys and metadata, which a pipe gets as they are", async () => {
+    const here = new StoreProject();
+    const miniflare = await here.serve();
+    const { BUCKET } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
+    const key = "a\nb\u001b[2J\u009b";
+    await BUCKET.put(key, "x", { customMetadata: { name: "\u0007" } });
+    expect((await here.store("list", "photos")).text).toContain(key);
+
+    const onTerminal = async (words: string): Promise<string> => {
+      const shown = new TerminalCommand(`${command} store ${words}`, here.folder);
+      await shown.exited;
+      return shown.output;
+    };
+    expect(await onTerminal("ls photos")).toContain("a\\nb\\u001b[2J\\u009b");
+    const listed = await onTerminal("list photos --json");
+    expect(JSON.parse(listed)).toMatchObject({ key });
+    const quoted = `'photos/${key}'`;
+    for (const words of [
+      "list photos --json",
+      `head ${quoted}`,
+      `get ${quoted}`,
+      `get ${quoted}x`,
+    ]) {
+      const output = await onTerminal(words);
+      expect(output).toContain("a\\nb\\u001b");
+      // oxlint-disable-next-line no-control-regex -- control characters are intended
+      expect(output).not.toMatch(/[\u0007\u009b]|\u001b\[2J/);
+    }
+  });
+
+  it("ends a question at Ctrl-C with exit code 130, and at the end of the input with no", async () => {
+    const { folder } = new StoreProject();
+    for (const [key, code, said] of [
+      ["\u0003", 130, /\? \[y\/N\] /],
+      ["\u0004", 1, /Nothing was deleted\./],
+      ["n\n", 1, /Nothing was deleted\./],
+      ["y\n", 0, /photos: deleted 0 objects/],
+    ] as const) {
+      const asked = new TerminalCommand(`${command} store reset photos`, folder);
+      await asked.waitForOutput(/Delete everything in "photos"\? \[y\/N\] /);
+      asked.type(key);
+      expect([key, await asked.exited]).toEqual([key, code]);
+      expect(asked.output).toMatch(said);
+    }
   });
 
   it("colours headings and errors, unless NO_COLOR says no", async () => {

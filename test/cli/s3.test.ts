@@ -10,8 +10,11 @@ it("serves the buckets, to presigned URLs too, until an interrupt", async () => 
   const [, url] = await server.waitForOutput(/^S3 API +(\S+)$/m);
   await server.waitForOutput(/^ {2}secret +[0-9a-f]{64}$/m);
 
-  const presign = async (...words: string[]): Promise<string> =>
-    (await here.store("presign", "PHOTOS/a b/ä+.txt", ...words)).text.trim();
+  const presign = async (...words: string[]): Promise<string> => {
+    const { text, errors } = await here.store("presign", "PHOTOS/a b/ä+.txt", ...words);
+    expect(errors).toBe("");
+    return text.trim();
+  };
   const put = await presign("--method", "PUT", "--expires", "15m");
   expect(put.startsWith(`${url}/photos/`)).toBe(true);
   expect((await fetch(put, { method: "PUT", body: "hello" })).status).toBe(200);
@@ -20,8 +23,12 @@ it("serves the buckets, to presigned URLs too, until an interrupt", async () => 
   expect((await here.store("get", "photos/a b/ä+.txt", "copy.txt")).code).toBe(0);
   expect(readFileSync(here.path("copy.txt"), "utf8")).toBe("hello");
 
-  expect(await server.end("SIGINT")).toBe(0);
+  expect(await server.end("SIGINT")).toBe(130);
   await server.processesEnd();
+
+  const { code, text, errors } = await here.store("presign", "photos/key");
+  expect({ code, text }).toEqual({ code: 0, text: expect.stringMatching(/^http:.*\n$/) });
+  expect(errors).toMatch(/^No server answers this URL yet: start "ledge dev" or "ledge s3"/);
 });
 
 it.each([

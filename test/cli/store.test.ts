@@ -150,6 +150,63 @@ describe("ledge store", () => {
     expect((await here.store("list", "photos")).text).toBe("");
   });
 
+  it("lists levels and removes trees, as in a file system", async () => {
+    const here = new ServedStoreProject();
+    await here.serve();
+    for (const name of ["a/1.txt", "a/b/2.txt", "a-z", "c"]) here.write(`files/${name}`, "x");
+    await here.store("import", "photos", "files");
+    const names = async (...words: string[]) => {
+      const { code, text } = await here.store(...words);
+      expect([words, code]).toEqual([words, 0]);
+      return text.split("\n").flatMap((line) => line.split(/ +/).at(-1) || []);
+    };
+    expect((await here.store("ls")).text).toBe((await here.store("buckets")).text);
+    expect(await names("ls", "photos")).toEqual(["a/", "a-z", "c"]);
+    expect(await names("ls", "s3://photos/a/")).toEqual(["a/b/", "a/1.txt"]);
+    expect(await names("ls", "-r", "PHOTOS/a")).toEqual(["a-z", "a/1.txt", "a/b/2.txt"]);
+    expect(await names("list", "photos/a/")).toEqual(["a/1.txt", "a/b/2.txt"]);
+    expect(await names("list", "photos", "-p", "a-")).toEqual(["a-z"]);
+    expect(await here.store("ls", "photos/none")).toMatchObject({
+      code: 3,
+      errors: 'No key in "photos" begins with "none".\n',
+    });
+
+    expect((await here.store("rm", "-rn", "photos/a")).text).toBe("2 objects would be deleted.\n");
+    expect((await here.store("rm", "photos/a")).text).toBe("Deleted 0 objects.\n");
+    expect((await here.store("rm", "-rf", "photos/a", "s3://photos/c")).text).toBe(
+      "Deleted 3 objects.\n",
+    );
+    expect(await names("ls", "photos")).toEqual(["a-z"]);
+    expect(await here.store("rm", "-r", "photos/")).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('"ledge store reset photos" does so') as string,
+    });
+  });
+
+  it("gets objects into a folder", async () => {
+    const here = new ServedStoreProject();
+    await here.serve();
+    for (const name of ["a.txt", "b.txt"]) here.write(`files/deep/${name}`, name);
+    await here.store("import", "photos", "files");
+    const keys = ["photos/deep/a.txt", "photos/deep/b.txt"];
+    expect(await here.store("get", keys[0]!, "new/folder/")).toMatchObject({
+      code: 0,
+      text: "new/folder/a.txt: 5 bytes\n",
+    });
+    expect(await here.store("get", ...keys, "new")).toMatchObject({ code: 0 });
+    expect(readFileSync(here.path("new/b.txt"), "utf8")).toBe("b.txt");
+    expect(readdirSync(here.path("new"))).toEqual(["a.txt", "b.txt", "folder"]);
+    for (const [words, code, message] of [
+      [[...keys, "none"], 2, '"none" is none: write "none/" to make the folder.'],
+      [[keys[0]!, "none/a"], 3, "There is no folder"],
+      [["photos/none", "none/"], 3, 'There is no object "none" in "photos".'],
+    ] as const) {
+      const ended = await here.store("get", ...words);
+      expect(ended).toMatchObject({ code, text: "", errors: expect.stringContaining(message) });
+    }
+    expect(existsSync(here.path("none"))).toBe(false);
+  });
+
   it("reads standard input, and uses the runtime that owns the folder", async () => {
     const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());

@@ -44,6 +44,7 @@ const recordUsage = {
 
 export const listRecords: LeafCommand = {
   name: "list",
+  aliases: ["ls"],
   summary: "Lists the records of a zone",
   details: "With --json, each record is one line.",
   arguments: [zoneArgument],
@@ -150,6 +151,7 @@ const deletesPerBatch = 1000;
 
 export const deleteRecords: LeafCommand = {
   name: "delete",
+  aliases: ["rm"],
   summary: "Deletes records",
   details: "If several records match, the command deletes nothing without --all.",
   arguments: [

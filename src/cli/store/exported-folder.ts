@@ -39,7 +39,8 @@ import type { FetchedObject, StoredForm } from "../../store/node/bucket-objects.
 import type { FileContent } from "../../store/node/file-content.ts";
 import { manifestName, partialFolder } from "../../store/node/file-path.ts";
 import { withTemporaryPath } from "../run.ts";
-import { fromHttpJson, toObjectJson, writeContent, type HttpMetadataJson } from "./objects.ts";
+import { fromHttpJson, toObjectJson, type HttpMetadataJson } from "./listing.ts";
+import { writeContent } from "./objects.ts";
 
 /** The description of one object. The manifest keeps neither the version nor the time of the upload. */
 export interface ManifestEntry

@@ -1,4 +1,4 @@
-/** `ledge store buckets`, `stats`, `check`, `gc` and `reset`: whole buckets. */
+/** `ledge store stats`, `check`, `gc` and `reset`: whole buckets. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -19,7 +19,7 @@ import {
   openDatabaseFile,
   removePartialFiles,
 } from "../../store/node/store-files.ts";
-import { exitCode, projectOptions, UsageError, type LeafCommand } from "../command.ts";
+import { exitCode, UsageError } from "../command.ts";
 import { confirm, print, printRemark } from "../output.ts";
 import { deletePrefix } from "./objects.ts";
 import {
@@ -29,38 +29,10 @@ import {
   dryRunOption,
   filesIn,
   findBucket,
-  findProject,
   storeCommand,
   type OpenStore,
   type StoreProject,
 } from "./open-store.ts";
-
-export const listBuckets: LeafCommand = {
-  name: "buckets",
-  summary: "Lists the buckets of the configuration and the buckets on disk",
-  options: projectOptions,
-
-  async run(invocation) {
-    const { buckets } = findProject(invocation);
-    print(
-      invocation,
-      buckets.map(({ bucketName, bindings, storageClass, remote }) => ({
-        name: bucketName,
-        bindings,
-        storageClass,
-        remote: remote?.remote,
-        endpoint: remote?.endpoint,
-      })),
-      formatTable(
-        buckets.map(({ bucketName, bindings, remote }) => [
-          bucketName,
-          bindings.map((name) => `env.${name}`).join(", ") || "(not configured)",
-          remote === undefined ? "" : `on ${remote.remote}, ${remote.endpoint}`,
-        ]),
-      ),
-    );
-  },
-};
 
 export const stats = storeCommand({
   name: "stats",

@@ -1,19 +1,18 @@
-/** `ledge store list`, `head`, `get`, `put`, `delete` and `cp`: objects of buckets. */
+/** `ledge store get`, `put` and `delete`: objects of buckets. */
 import { createHash, randomBytes } from "node:crypto";
-import { createWriteStream, statSync, writeFileSync } from "node:fs";
+import { createWriteStream, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, open, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { lookup } from "mrmime";
-import { counted, formatBytes, formatTable } from "../../base/format.ts";
+import { counted, escapeControls, formatBytes } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
-import { UserError } from "../../base/user-error.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
-import type { ObjectRecord, StorageClass } from "../../store/core/operations.ts";
+import type { DescribedObject, ObjectRecord, StorageClass } from "../../store/core/operations.ts";
 import {
-  copyAcross,
   fetchObject,
   headObject,
   listPages,
@@ -24,101 +23,91 @@ import type { Bucket } from "../../store/node/bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { isPlainPath } from "../../store/node/file-path.ts";
 import { UsageError, type Invocation } from "../command.ts";
-import { OutputClosedError, print, writeOutput } from "../output.ts";
+import { OutputClosedError, print, shown, writeOutput } from "../output.ts";
 import { withTemporaryPath } from "../run.ts";
+import { toObjectJson } from "./listing.ts";
 import {
-  bucketArgument,
   dryRunOption,
+  findBucket,
   objectArgument,
   objectNotFound,
   parseAddress,
+  splitAddress,
   storageClassChoices,
   storageClassOption,
   storeCommand,
   type ObjectAddress,
+  type OpenBucket,
   type OpenStore,
 } from "./open-store.ts";
-
-const sizeWidth = 12;
-const prefixColumns = "-".padStart(sizeWidth) + "  " + "-".padEnd(20);
-
-export const listObjects = storeCommand({
-  name: "list",
-  summary: "Lists objects in the order of their keys",
-  details: "With --json, each object is one line.",
-  arguments: [bucketArgument],
-  options: {
-    "--prefix PREFIX": "Lists only keys with this prefix",
-    "--delimiter TEXT": "Groups keys by the part before this text",
-  },
-  examples: ["ledge store list photos --prefix 2026/ --delimiter /"],
-
-  async run(invocation, store, word) {
-    const [prefix, delimiter] = [invocation.text("prefix"), invocation.text("delimiter")];
-    // Each page is printed as it arrives: a listing may be larger than the memory.
-    const pages = listPages(store.bucket(word), { prefix, delimiter });
-    for await (const { objects, prefixes } of pages) {
-      for (const group of prefixes) {
-        print(invocation, { prefix: group }, `${prefixColumns}  ${group}`);
-      }
-      for (const object of objects) {
-        const json = toObjectJson(object);
-        const size = String(object.size).padStart(sizeWidth);
-        print(invocation, json, `${size}  ${json.uploaded.slice(0, 19)}Z  ${object.key}`);
-      }
-    }
-  },
-});
-
-export const head = storeCommand({
-  name: "head",
-  summary: "Shows the metadata of an object",
-  arguments: [objectArgument],
-
-  async run(invocation, store, word) {
-    const address = parseAddress(word);
-    const record = await headObject(store.bucket(address.bucket), address.key);
-    if (record === null) throw objectNotFound(address);
-    const json = toObjectJson(record);
-    print(invocation, json, formatTable(metadataRows(json)));
-  },
-});
-
-function metadataRows(object: ReturnType<typeof toObjectJson>): string[][] {
-  const { httpMetadata, customMetadata, checksums, s3Checksums = {}, ...rest } = object;
-  const rows = Object.entries({ ...rest, ...httpMetadata });
-  return [
-    ...rows.map(([name, value]) => [name, String(value)]),
-    ...Object.entries({ ...checksums, ...s3Checksums }).map(([name, value]) => [name, value]),
-    ...Object.entries(customMetadata).map(([name, value]) => [`custom: ${name}`, value]),
-  ];
-}
 
 export const get = storeCommand({
   name: "get",
   summary: "Writes an object to a file",
   arguments: [
-    objectArgument,
-    ["[FILE]", 'The file; "-" is standard output; by default the last part of the key'],
+    ["BUCKET/KEY...", "The object, or several for a folder"],
+    [
+      "[FILE]",
+      'The file, or a folder for a file with the last part of the key; "-" is standard output',
+    ],
   ],
-  examples: ["ledge store get photos/cat.png", "ledge store get photos/notes.txt - | wc"],
+  examples: [
+    "ledge store get photos/cat.png",
+    "ledge store get photos/cat.png photos/dog.png ./pets/",
+    "ledge store get photos/notes.txt - | wc",
+  ],
 
-  async run(invocation, store, word, file?: string) {
-    const address = parseAddress(word);
-    const { key } = address;
-    const target = file ?? key.slice(key.lastIndexOf("/") + 1);
-    if (file === undefined && !isPlainPath(target)) {
-      throw new UsageError(`"${key}" does not end in the name of a file: say which FILE to write.`);
+  async run(invocation, store, ...words) {
+    const target = words.length === 1 ? "." : (words.pop() as string);
+    if (words.length > 1 && !isFolder(target)) throw notFolder(target);
+    const addresses = words.map(parseAddress);
+    for (const { key } of addresses) fileFor(key, target);
+    for (const { bucket, key } of addresses) {
+      await getObject(invocation, store.bucket(bucket), key, target);
     }
-    const object = await fetchObject(store.bucket(address.bucket), key, async (fetched) => {
-      await (target === "-" ? printObject(fetched) : saveObject(resolve(target), fetched));
-      return fetched.object;
-    });
-    if (object === null) throw objectNotFound(address);
-    if (target === "-") return;
-    print(invocation, toObjectJson(object), `${target}: ${formatBytes(object.size)}`);
   },
 });
+
+/** Writes an object to a file or into a folder, and says so; or to standard output, for `-`. */
+async function getObject(
+  invocation: Invocation,
+  bucket: Bucket,
+  key: string,
+  target: string,
+): Promise<DescribedObject> {
+  const file = fileFor(key, target);
+  const object = await fetchObject(bucket, key, async (fetched) => {
+    if (target.endsWith("/")) mkdirSync(target, { recursive: true });
+    await (file === "-" ? printObject(fetched) : saveObject(resolve(file), fetched));
+    return fetched.object;
+  });
+  if (object === null) throw objectNotFound({ bucket: bucket.name, key });
+  if (file !== "-") {
+    print(invocation, toObjectJson(object), `${shown(file)}: ${formatBytes(object.size)}`);
+  }
+  return object;
+}
+
+/** Whether a path names a folder: one that exists, or one that is made, with a slash at its end. */
+function isFolder(path: string): boolean {
+  return path.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function notFolder(path: string): UsageError {
+  return new UsageError(
+    `Several objects go into a folder, and "${path}" is none: write "${path}/" to make the folder.`,
+  );
+}
+
+/** The file for an object: `target` itself, or a file with the last part of the key in that folder. */
+function fileFor(key: string, target: string): string {
+  if (target === "-" || !isFolder(target)) return target;
+  const name = key.slice(key.lastIndexOf("/") + 1);
+  if (isPlainPath(name)) return join(target, name);
+  throw new UsageError(
+    `"${escapeControls(key)}" does not end in the name of a file: say which FILE to write.`,
+  );
+}
 
 /**
  * Writes an object to a file, which appears under its name when it is complete. A device or a pipe
@@ -137,6 +126,10 @@ async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
   await saving
     .catch((error: NodeJS.ErrnoException) => {
       if (error.code === undefined) throw error;
+      const folder = dirname(path);
+      if (error.code === "ENOENT") {
+        throw new NotFoundError(`There is no folder ${folder}: make the folder, and try again.`);
+      }
       throw new UserError(`Cannot write ${path}: ${error.message}`);
     })
     .finally(() => progress.end());
@@ -180,30 +173,38 @@ export const put = storeCommand({
   ],
 
   async run(invocation, store, word, file) {
-    const { bucket: bucketWord, key } = parseAddress(word);
-    // The name of the file decides where the key has no known ending.
-    const guesses = [key, ...(file === "-" ? [] : [file])].map(guessMetadata);
-    const guess = guesses.find(({ contentType }) => contentType !== undefined);
-    const http = { ...guess, ...httpOptions(invocation) };
-    const custom = invocation.pairs("metadata", "=") ?? {};
-    const bucket = store.bucket(bucketWord);
-    const storageClass =
-      invocation.text<StorageClass>("storage-class") ?? bucket.known.storageClass;
-    const record = await withInputFile(file, (path) => {
-      const content = FileContent.of(path);
-      const progress = new Progress(key, content.size);
-      const onBytes = (count: number): void => progress.moveTo(count);
-      return putFile(bucket, { key, http, custom, storageClass }, content, { onBytes }).finally(
-        () => progress.end(),
-      );
-    });
-    printWritten(invocation, bucket, { http, custom, ...record });
+    const { bucket, key } = parseAddress(word);
+    await putObject(invocation, store.bucket(bucket), key, file);
   },
 });
 
-function printWritten(invocation: Invocation, bucket: Bucket, record: ObjectRecord): void {
+/** Puts a file, or standard input for `-`, with the options of `put` as far as the command has them. */
+async function putObject(
+  invocation: Invocation,
+  bucket: OpenBucket,
+  key: string,
+  file: string,
+): Promise<void> {
+  // The name of the file decides where the key has no known ending.
+  const guesses = [key, ...(file === "-" ? [] : [file])].map(guessMetadata);
+  const guess = guesses.find(({ contentType }) => contentType !== undefined);
+  const http = { ...guess, ...httpOptions(invocation) };
+  const custom = invocation.pairs("metadata", "=") ?? {};
+  const storageClass = invocation.text<StorageClass>("storage-class") ?? bucket.known.storageClass;
+  const record = await withInputFile(file, (path) => {
+    const content = FileContent.of(path);
+    const progress = new Progress(key, content.size);
+    const onBytes = (count: number): void => progress.moveTo(count);
+    return putFile(bucket, { key, http, custom, storageClass }, content, { onBytes }).finally(() =>
+      progress.end(),
+    );
+  });
+  printWritten(invocation, bucket, { http, custom, ...record });
+}
+
+export function printWritten(invocation: Invocation, bucket: Bucket, record: ObjectRecord): void {
   const { key, size, etag } = record;
-  const text = `${bucket.name}/${key}: ${formatBytes(size)}, etag ${etag}`;
+  const text = `${bucket.name}/${shown(key)}: ${formatBytes(size)}, etag ${etag}`;
   print(invocation, toObjectJson(record), text);
 }
 
@@ -237,23 +238,35 @@ async function withInputFile<Result>(
 
 export const deleteObjects = storeCommand({
   name: "delete",
+  aliases: ["rm"],
   summary: "Deletes objects",
   details: "A missing object is no error.",
   arguments: [["BUCKET/KEY...", "The objects; with --prefix, the bucket"]],
-  options: { "--prefix PREFIX": "Deletes all keys with this prefix", ...dryRunOption },
-  examples: ["ledge store delete photos/cat.png", "ledge store delete photos --prefix 2025/"],
+  options: {
+    "-p, --prefix PREFIX": "Deletes all keys with this prefix",
+    "-r, --recursive": "Also deletes all keys below the given keys, as those below a folder",
+    "-f, --force": "Changes nothing: a missing object is no error in any case",
+    ...dryRunOption,
+  },
+  examples: [
+    "ledge store delete photos/cat.png",
+    "ledge store delete photos --prefix 2025/",
+    "ledge store rm -r photos/2025",
+  ],
 
   async run(invocation, store, ...words) {
     const [first = ""] = words;
     const prefix = invocation.text("prefix");
     const dryRun = invocation.flag("dry-run");
-    if (prefix !== undefined && (words.length > 1 || first.includes("/"))) {
+    if (prefix !== undefined && (words.length > 1 || splitAddress(first).key !== "")) {
       throw new UsageError("With --prefix, name the bucket alone: BUCKET --prefix PREFIX.");
     }
     const deleted =
-      prefix === undefined
-        ? await deleteKeys(store, words.map(parseAddress), dryRun)
-        : await deletePrefix(store.bucket(first), prefix, dryRun);
+      prefix !== undefined
+        ? await deletePrefix(store.bucket(splitAddress(first).bucket), prefix, dryRun)
+        : invocation.flag("recursive")
+          ? await deleteTrees(store, words, dryRun)
+          : await deleteKeys(store, words.map(parseAddress), dryRun);
     const text = dryRun
       ? `${counted(deleted, "object")} would be deleted.`
       : `Deleted ${counted(deleted, "object")}.`;
@@ -282,6 +295,28 @@ async function deleteKeys(
   return deleted;
 }
 
+/** Deletes objects and all keys below them, as below folders. */
+async function deleteTrees(
+  store: OpenStore,
+  words: readonly string[],
+  dryRun: boolean,
+): Promise<number> {
+  for (const { bucket, key } of words.map(splitAddress)) {
+    if (key !== "") continue;
+    const { bucketName } = findBucket(store.project.buckets, bucket);
+    throw new UsageError(
+      `This would delete everything in "${bucketName}": "ledge store reset ${bucketName}" does so.`,
+    );
+  }
+  let deleted = 0;
+  for (const address of words.map(parseAddress)) {
+    const below = address.key.replace(/\/?$/, "/");
+    if (below !== address.key) deleted += await deleteKeys(store, [address], dryRun);
+    deleted += await deletePrefix(store.bucket(address.bucket), below, dryRun);
+  }
+  return deleted;
+}
+
 /** Deletes the objects with a prefix and returns their number. A dry run only counts them. */
 export async function deletePrefix(
   bucket: Bucket,
@@ -299,36 +334,6 @@ export async function deletePrefix(
   }
   return deleted;
 }
-
-export const copy = storeCommand({
-  name: "cp",
-  summary: "Copies an object with its metadata",
-  arguments: [
-    ["BUCKET/KEY", "The object to copy"],
-    ["BUCKET/KEY", "The copy"],
-  ],
-  options: { [storageClassOption]: "Standard or InfrequentAccess (default: the object's)" },
-  choices: storageClassChoices,
-  examples: ["ledge store cp photos/cat.png archive/2026/cat.png"],
-
-  async run(invocation, store, ...words) {
-    const [source, target] = words.map(parseAddress) as [ObjectAddress, ObjectAddress];
-    const from = store.bucket(source.bucket);
-    const bucket = store.bucket(target.bucket);
-    let progress: Progress | undefined;
-    const record = await copyAcross({
-      from: { bucket: from, key: source.key },
-      to: { bucket, key: target.key },
-      storageClass: invocation.text<StorageClass>("storage-class"),
-      onBytes: (count, size) => {
-        progress ??= new Progress(target.key, size);
-        progress.moveTo(count);
-      },
-    }).finally(() => progress?.end());
-    if (record === null) throw objectNotFound(source);
-    printWritten(invocation, bucket, record);
-  },
-});
 
 /** The metadata of a file with this name. Text files count as UTF-8. */
 export function guessMetadata(name: string): HttpMetadata {
@@ -372,34 +377,4 @@ export async function writeContent(
       `"${object.key}" is damaged: its content does not match its md5. Put or delete the object.`,
     );
   }
-}
-
-export interface HttpMetadataJson extends Omit<HttpMetadata, "cacheExpiry"> {
-  /** ISO 8601 */
-  readonly cacheExpiry?: string;
-}
-
-/** An object as `--json` prints it and as a manifest holds it, with the names of the binding. */
-export function toObjectJson(record: ObjectRecord) {
-  const { key, size, etag, version, uploaded, checksums, s3Checksums, storageClass } = record;
-  const { cacheExpiry, ...text } = record.http ?? {};
-  return {
-    key,
-    size,
-    etag,
-    version,
-    uploaded: new Date(uploaded).toISOString(),
-    httpMetadata: {
-      ...text,
-      ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry).toISOString() }),
-    },
-    customMetadata: record.custom ?? {},
-    checksums,
-    s3Checksums,
-    storageClass,
-  };
-}
-
-export function fromHttpJson({ cacheExpiry, ...text }: HttpMetadataJson): HttpMetadata {
-  return { ...text, ...(cacheExpiry !== undefined && { cacheExpiry: Date.parse(cacheExpiry) }) };
 }

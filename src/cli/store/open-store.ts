@@ -5,6 +5,7 @@
 import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { escapeControls } from "../../base/format.ts";
 import { nearest } from "../../base/nearest.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
 import { NotFoundError } from "../../base/user-error.ts";
@@ -45,7 +46,7 @@ interface KnownBucket {
   readonly remote?: RemoteAccess;
 }
 
-type OpenBucket = Bucket & { readonly known: KnownBucket };
+export type OpenBucket = Bucket & { readonly known: KnownBucket };
 
 export interface OpenStore {
   readonly project: StoreProject;
@@ -206,9 +207,15 @@ export interface ObjectAddress {
   readonly key: string;
 }
 
+/** `BUCKET` or `BUCKET/KEY`, also with `s3://` before it, as clients of S3 have it. */
+export function splitAddress(text: string): ObjectAddress {
+  const [, bucket = "", key = ""] = /^(?:s3:\/\/)?([^/]*)\/?(.*)$/s.exec(text) ?? [];
+  return { bucket, key };
+}
+
+/** @throws UsageError for a word without a key */
 export function parseAddress(text: string): ObjectAddress {
-  const slash = text.indexOf("/");
-  const [bucket, key] = slash === -1 ? [text, ""] : [text.slice(0, slash), text.slice(slash + 1)];
+  const { bucket, key } = splitAddress(text);
   if (bucket === "" || key === "") {
     throw new UsageError(`"${text}" does not name an object: write BUCKET/KEY.`);
   }
@@ -221,7 +228,7 @@ export function parseAddress(text: string): ObjectAddress {
 }
 
 export function objectNotFound({ bucket, key }: ObjectAddress): NotFoundError {
-  return new NotFoundError(`There is no object "${key}" in "${bucket}".`);
+  return new NotFoundError(`There is no object "${escapeControls(key)}" in "${bucket}".`);
 }
 
 export const bucketSummary = "The name of a bucket or of its binding";
@@ -235,7 +242,7 @@ export const objectArgument = ["BUCKET/KEY", "The object"] as const;
 export const folderArgument = ["DIR", "The folder"] as const;
 
 export const dryRunOption = {
-  "--dry-run": "Prints how much would be deleted, and deletes nothing",
+  "-n, --dry-run": "Prints how much would be deleted, and deletes nothing",
 };
 export const storageClassOption = "--storage-class CLASS";
 export const storageClassChoices = {

@@ -11,7 +11,7 @@ import {
   type Invocation,
   type LeafCommand,
 } from "../command.ts";
-import { print } from "../output.ts";
+import { print, printRemark } from "../output.ts";
 import { findBucket, findProject, objectArgument, parseAddress } from "./open-store.ts";
 
 export const presign: LeafCommand = {
@@ -40,26 +40,35 @@ export const presign: LeafCommand = {
     const method = invocation.text<Parameters<typeof sign>[0]["method"]>("method") ?? "GET";
     const { bucketName } = findBucket(findProject(invocation).buckets, bucket);
     const now = Date.now();
-    const server = findSigner(invocation);
+    const { isRunning, ...server } = findSigner(invocation);
     const url = await sign({ ...server, method, bucketName, key, expiresSeconds, now });
     const expires = new Date(now + expiresSeconds * 1000).toISOString();
-    print(invocation, { url, method, expires }, url);
+    print(invocation, { url, method, expires, isRunning }, url);
+    if (!isRunning) {
+      printRemark(
+        `No server answers this URL yet: start "ledge dev" or "ledge s3", which listens on ` +
+          `${server.endpoint} unless the port is taken.`,
+      );
+    }
   },
 };
 
 function findSigner(invocation: Invocation) {
   const { folder, s3 } = readConfig({ ...configSelection(invocation), keysOptional: true });
   const records = pluginFolder(stateFolder(folder, invocation.text("persist-to")), "s3");
-  const endpoint =
-    invocation.text("endpoint") ??
-    findServer(records) ??
-    `http://localhost:${s3.port ?? defaultPort}`;
+  // A server that the user names may be on another machine.
+  const running = invocation.text("endpoint") ?? findServer(records);
+  const endpoint = running ?? `http://localhost:${s3.port ?? defaultPort}`;
   if (!URL.canParse(endpoint)) {
     throw new UsageError(
       `--endpoint must be a URL such as http://localhost:8789, not "${endpoint}".`,
     );
   }
-  return { endpoint, credentials: s3.credentials ?? readOrMakeCredentials(records) };
+  return {
+    endpoint,
+    isRunning: running !== null,
+    credentials: s3.credentials ?? readOrMakeCredentials(records),
+  };
 }
 
 function parseTime(text: string, secondsMax: number): number {

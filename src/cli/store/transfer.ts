@@ -62,7 +62,7 @@ export const importObjects = storeCommand({
     "stopped can be run again.",
   arguments: [bucketArgument, folderArgument],
   options: {
-    "--prefix PREFIX": "A prefix for every key",
+    "-p, --prefix PREFIX": "A prefix for every key",
     [storageClassOption]:
       "The storage class of files that no manifest describes (default: the bucket's)",
   },
@@ -196,7 +196,7 @@ export const exportObjects = storeCommand({
     "A key becomes the path of a file where that is possible. .ledge-metadata.jsonl holds the\n" +
     "metadata, and the keys of all other files. Files that are the same already are skipped.",
   arguments: [bucketArgument, folderArgument],
-  options: { "--prefix PREFIX": "Exports only keys with this prefix" },
+  options: { "-p, --prefix PREFIX": "Exports only keys with this prefix" },
   examples: ["ledge store export photos ./backup"],
 
   async run(invocation, store, word, folder) {
