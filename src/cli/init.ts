@@ -4,7 +4,9 @@ import { dirname, join, relative, resolve } from "node:path";
 import { counted } from "../base/format.ts";
 import { UserError } from "../base/user-error.ts";
 import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
-import type { FileEdit, Plan } from "./init/plan.ts";
+import type { PackageManager } from "./init/packages.ts";
+import type { Plan } from "./init/plan.ts";
+import type { FileEdit } from "./init/planned-files.ts";
 import { confirm, printRemark } from "./output.ts";
 
 /** Files that a new folder may hold: a repository often exists before the project. */
@@ -18,10 +20,10 @@ export const init: LeafCommand = {
   summary: "Writes a new project, or edits an existing one",
   details:
     "In an empty folder: a script with a bucket, a test, and the configuration of both. In an\n" +
-    "existing project: shows the edits of the configuration, the vitest configuration, tsconfig,\n" +
+    "existing project: shows the edits of the configurations (wrangler, vitest, Vite), tsconfig,\n" +
     ".gitignore and package.json, and makes them when you agree. r2_buckets stays for the deploy,\n" +
-    "and store_buckets serves the same bindings locally. The command installs nothing, and a second\n" +
-    "run finds nothing to do.",
+    "and store_buckets serves the same bindings locally. The command installs nothing, and prints\n" +
+    "the command of your package manager. A second run finds nothing to do.",
   arguments: [["[DIR]", "The folder; by default the working folder"]],
   options: {
     "--name NAME": "The name of a new project (default: the folder's name)",
@@ -35,17 +37,20 @@ export const init: LeafCommand = {
     if (isEmpty(folder)) return makeProject(invocation, folder);
     const { findProjects, planMigration, planTemplate, projectName } =
       await import("./init/plan.ts");
-    const versions = testedVersions();
+    const manager = await packageManagerOf(folder);
+    const versions = ownVersions();
     const projects = findProjects(folder);
     if (projects.length > 0) {
       const { dev } = await import("./dev.ts");
       const { types } = await import("./types.ts");
-      const plan = planMigration(folder, projects, [dev, types], versions["ledge"] as string);
-      return migrate(invocation, folder, plan);
+      const version = versions["ledge"] as string;
+      const plan = planMigration(folder, projects, [dev, types], { version, manager });
+      return migrate(invocation, folder, plan, manager);
     }
     requireManifest(folder);
+    refuseOtherConfigurations(folder);
     const name = validName(invocation.text("name") ?? projectName(folder));
-    return migrate(invocation, folder, planTemplate(folder, name, versions));
+    return migrate(invocation, folder, planTemplate(folder, name, versions, manager), manager);
   },
 };
 
@@ -54,7 +59,8 @@ async function makeProject(invocation: Invocation, folder: string): Promise<void
   const { projectName } = await import("./init/plan.ts");
   const { templateFiles } = await import("./init/template.ts");
   const name = validName(invocation.text("name") ?? projectName(folder));
-  const files = Object.entries(templateFiles(name, testedVersions()));
+  const manager = await packageManagerOf(folder);
+  const files = Object.entries(templateFiles(name, ownVersions(), manager));
   writeFiles(
     folder,
     files.map(([path, after]) => ({ path, before: null, after })),
@@ -63,17 +69,27 @@ async function makeProject(invocation: Invocation, folder: string): Promise<void
     [
       `Made the project "${name}":`,
       ...files.map(([path]) => `  ${path}`),
-      ...nextSteps(folder),
+      ...nextSteps(folder, [`${manager.name} install`, `${manager.name} run dev`]),
     ].join("\n"),
   );
 }
 
-async function migrate(invocation: Invocation, folder: string, plan: Plan): Promise<number> {
+async function packageManagerOf(folder: string): Promise<PackageManager> {
+  const { findPackageManager } = await import("./init/packages.ts");
+  return findPackageManager(folder);
+}
+
+async function migrate(
+  invocation: Invocation,
+  folder: string,
+  plan: Plan,
+  manager: PackageManager,
+): Promise<number> {
   const isConfirmed = invocation.flag("yes");
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  const { edits, notes } = plan;
+  const { edits, notes, remarks, starts } = plan;
   if (edits.length > 0) {
-    const { renderDiff } = await import("./init/plan.ts");
+    const { renderDiff } = await import("./init/planned-files.ts");
     console.log(`${edits.map(renderDiff).join("\n\n")}\n`);
   }
   for (const note of notes) printRemark(`By hand: ${note}`);
@@ -95,7 +111,11 @@ async function migrate(invocation: Invocation, folder: string, plan: Plan): Prom
       ? "Nothing to do: the project is set up."
       : [
           `Changed ${counted(edits.length, "file")}.`,
-          ...nextSteps(folder, changesManifest ? ["npm install"] : []),
+          ...remarks.flatMap((remark) => ["", remark]),
+          ...nextSteps(folder, [
+            ...(changesManifest ? [`${manager.name} install`] : []),
+            ...starts,
+          ]),
         ].join("\n"),
   );
   await copySimulatorObjects(invocation, plan, isTerminal && !isConfirmed);
@@ -127,10 +147,10 @@ async function copySimulatorObjects(
   }
 }
 
-function nextSteps(folder: string, install: readonly string[] = ["npm install"]): string[] {
+function nextSteps(folder: string, commands: readonly string[]): string[] {
   const step = relative(process.cwd(), folder);
-  const steps = [...(step === "" ? [] : [`cd ${step}`]), ...install, "npm run dev"];
-  return ["", "Next:", ...steps.map((line) => `  ${line}`)];
+  const steps = [...(step === "" ? [] : [`cd ${step}`]), ...commands];
+  return steps.length === 0 ? [] : ["", "Next:", ...steps.map((line) => `  ${line}`)];
 }
 
 function writeFiles(folder: string, edits: readonly FileEdit[]): void {
@@ -173,8 +193,22 @@ function requireManifest(folder: string): void {
   );
 }
 
-/** The version of this package, and the versions of the packages that it is tested with. */
-function testedVersions(): Record<string, string> {
+/**
+ * A repository often has only an example of its configuration: the user's own file is not committed.
+ *
+ * @throws UserError for such a folder
+ */
+function refuseOtherConfigurations(folder: string): void {
+  const found = listed(folder).find((name) => /^wrangler\b.*\.(?:toml|jsonc?)$/.test(name));
+  if (found === undefined) return;
+  const own = found.replace(/^wrangler\b.*\./, "wrangler.");
+  throw new UserError(
+    `${folder} has ${found}, and no ${own}: copy ${found} to ${own}, and run "ledge init" again.`,
+  );
+}
+
+/** The version of this package, and the versions of the packages that it is built with. */
+function ownVersions(): Record<string, string> {
   const description = JSON.parse(
     readFileSync(new URL(import.meta.resolve("ledge/package.json")), "utf8"),
   ) as { version: string; devDependencies: Record<string, string> };

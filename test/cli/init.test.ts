@@ -9,9 +9,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../dist/index.js";
+import { testedVersions } from "../../src/base/tested-versions.ts";
 import { generateTypes } from "../../src/cli/generate-types.ts";
 import { DevProcess, ledge } from "../support/dev-process.ts";
 import { install, run } from "../support/project.ts";
@@ -35,9 +36,17 @@ function filesOf(folder: string): string[] {
     .toSorted();
 }
 
+function write(folder: string, contents: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(contents)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
 interface Description {
   readonly name: string;
   readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
@@ -92,7 +101,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     );
     expect(readConfig({ folder })).toMatchObject({
       table: { name: "my-photos", main: "src/index.ts" },
-      buckets: [{ binding: "FILES", bucketName: "files" }],
+      buckets: [{ binding: "FILES", bucketName: "my-photos-files" }],
     });
 
     install(folder);
@@ -107,25 +116,32 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(tested.code).toBe(0);
   });
 
-  it("depends on the new pool, and on the versions that this package is tested with", async () => {
+  it("depends on the newest versions that this package is tested with", async () => {
     const folder = temporaryFolder();
     await run(folder, "ledge", "init", "--name", "photos");
     const made = read(join(folder, "package.json"));
     const ours = read(new URL("../../package.json", import.meta.url));
     expect(made.name).toBe("photos");
-    expect(Object.keys(made.devDependencies)).toEqual([
-      "@cloudflare/vitest-plugin",
-      "ledge",
-      "miniflare",
-      "typescript",
-      "vitest",
-      "wrangler",
-    ]);
-    expect(made.devDependencies).toMatchObject({
-      ledge: ours.version,
-      typescript: ours.devDependencies["typescript"],
-      vitest: ours.devDependencies["vitest"],
+    expect(made.devDependencies).toEqual({
+      "@cloudflare/vitest-plugin": `^${testedVersions["@cloudflare/vitest-plugin"][1]}`,
+      ledge: `^${ours.version}`,
+      typescript: `^${ours.devDependencies["typescript"]}`,
+      vitest: `^${testedVersions.vitest[1]}`,
+      wrangler: `^${testedVersions.wrangler[1]}`,
     });
+  });
+
+  it("makes a project whose deploy has the bucket", async () => {
+    const folder = temporaryFolder();
+    await run(folder, "ledge", "init", "--name", "photos");
+    install(folder);
+    const { scripts } = read(join(folder, "package.json"));
+    const [program = "", ...args] = (scripts["deploy"] ?? "").split(" ");
+    const deployed = await run(folder, program, ...args, "--dry-run", "--outdir", "out");
+    expect(deployed.out).toMatch(/env\.FILES \(photos-files\) +R2 Bucket/);
+    expect(readFileSync(join(folder, "README.md"), "utf8")).toContain(
+      "npx wrangler r2 bucket create photos-files\n    npm run deploy\n",
+    );
   });
 
   it("changes nothing in a folder that has files and is no project, and names the files", async () => {
@@ -187,6 +203,95 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(await session.exited).toBe(code);
     expect(session.output).toMatch(message);
     expect(readFileSync(join(folder, "wrangler.toml"), "utf8") === config).toBe(code === 1);
+  });
+
+  it("edits the tests of a project, raises old versions, and names its package manager", async () => {
+    const folder = temporaryFolder();
+    const buckets = [{ binding: "A", bucket_name: "a" }];
+    const config = JSON.stringify({ name: "photos", main: "index.ts", r2_buckets: buckets });
+    write(folder, {
+      "package.json": JSON.stringify({
+        packageManager: "pnpm@11.5.2",
+        scripts: { "dev:local": "wrangler dev", test: "vitest run" },
+        devDependencies: {
+          "@cloudflare/vitest-pool-workers": "^0.16.4",
+          vitest: "^4.1.6",
+          wrangler: "^4.90.1",
+        },
+      }),
+      "wrangler.jsonc": config,
+      "test/wrangler.test.jsonc": config,
+      "vitest.config.ts": `import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
+        const wrangler = { configPath: "./test/wrangler.test.jsonc" };
+        export default { plugins: [cloudflareTest({ wrangler })] };`,
+    });
+    const { code, out } = await run(folder, "ledge", "init", "--yes");
+    expect(code).toBe(0);
+    expect(out).toContain("Tests are isolated now");
+    expect(out).toContain("ledge({ isolate: false }) keeps the old way");
+    expect(out).toContain("Next:\n  pnpm install\n  pnpm run dev:local\n");
+    for (const path of ["wrangler.jsonc", "test/wrangler.test.jsonc"]) {
+      expect(readFileSync(join(folder, path), "utf8")).toContain('"store_buckets"');
+    }
+    expect(read(join(folder, "package.json")).devDependencies).toMatchObject({
+      "@cloudflare/vitest-pool-workers": `^${testedVersions["@cloudflare/vitest-pool-workers"][1]}`,
+      vitest: "^4.1.6",
+      wrangler: `^${testedVersions.wrangler[1]}`,
+    });
+    const again = await run(folder, "ledge", "init", "--yes");
+    expect(again.out).toBe("Nothing to do: the project is set up.\n");
+  });
+
+  it("edits a Vite project, and names the script that uses the store", async () => {
+    const folder = temporaryFolder();
+    write(folder, {
+      "package.json": JSON.stringify({
+        scripts: { build: "vite build", dev: "wrangler dev --remote", start: "react-router dev" },
+        devDependencies: { wrangler: "^4.160.0", "@cloudflare/vite-plugin": "1.0.8" },
+      }),
+      "yarn.lock": "",
+      "wrangler.toml": `name = "photos"\n[[r2_buckets]]\nbinding = "A"\nbucket_name = "a"\n`,
+      "vite.config.ts": `import { cloudflare } from "@cloudflare/vite-plugin";
+        export default { plugins: [cloudflare()] };`,
+    });
+    const { out } = await run(folder, "ledge", "init", "--yes");
+    expect(out).toContain("This is a Vite project");
+    expect(out).toContain("Next:\n  yarn install\n  yarn run start\n");
+    expect(out).not.toContain("isolated");
+    expect(readFileSync(join(folder, "vite.config.ts"), "utf8")).toContain("plugins: [ledge()]");
+    expect(read(join(folder, "package.json")).devDependencies).toMatchObject({
+      "@cloudflare/vite-plugin": `^${testedVersions["@cloudflare/vite-plugin"][1]}`,
+      wrangler: "^4.160.0",
+    });
+  });
+
+  it("names no command for a Vite project that it cannot edit, and its own without a script", async () => {
+    const folder = temporaryFolder();
+    write(folder, {
+      "wrangler.toml": `name = "photos"\n[[r2_buckets]]\nbinding = "A"\nbucket_name = "a"\n`,
+      "vite.config.ts": `import * as cf from "@cloudflare/vite-plugin";`,
+    });
+    const vite = await run(folder, "ledge", "init", "--yes");
+    expect(vite.error).toContain('use the plugin ledge() from "ledge/vite" by hand');
+    expect(vite.out).not.toContain("Next:");
+    rmSync(join(folder, "vite.config.ts"));
+    write(folder, {
+      "package.json": JSON.stringify({ scripts: { dev: "wrangler dev --remote" } }),
+      "bun.lock": "",
+    });
+    const other = await run(folder, "ledge", "init", "--yes");
+    expect(other.out).toContain("Next:\n  bun install\n  bunx ledge dev\n");
+  });
+
+  it("refuses a project that has only an example of its configuration", async () => {
+    const folder = temporaryFolder();
+    write(folder, { "package.json": "{}", "wrangler.example.jsonc": "{}" });
+    const { code, error } = await run(folder, "ledge", "init", "--yes");
+    expect(code).toBe(1);
+    expect(error).toContain(
+      `has wrangler.example.jsonc, and no wrangler.jsonc: copy wrangler.example.jsonc to wrangler.jsonc`,
+    );
+    expect(filesOf(folder)).toEqual(["package.json", "wrangler.example.jsonc"]);
   });
 
   it("refuses an invalid name, and a file in place of the folder", async () => {

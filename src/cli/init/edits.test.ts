@@ -8,49 +8,16 @@ import {
   editGitignore,
   editScripts,
   editTsconfig,
-  editVitestConfig,
+  raiseDependency,
   type Note,
 } from "./edits.ts";
-import { renderDiff } from "./plan.ts";
+import { renderDiff } from "./planned-files.ts";
 
 /** The text and the notes of an edit. */
 function noted(edit: (note: Note) => string) {
   const notes: string[] = [];
   return { text: edit((note) => notes.push(note)), notes };
 }
-
-const editVitest = (text: string) => noted((note) => editVitestConfig(text, note));
-
-describe("editVitestConfig()", () => {
-  it("replaces the plugin of the pool, and keeps its options and other imports", () => {
-    const text = `import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
-export default { plugins: [cloudflareTest(async () => ({ wrangler: { configPath: './w.toml' } }))] }
-`;
-    const edited = editVitest(text);
-    expect(edited).toEqual({
-      text: `import { readD1Migrations } from '@cloudflare/vitest-plugin'
-import { ledge } from 'ledge/vitest'
-export default { plugins: [ledge(async () => ({ wrangler: { configPath: './w.toml' } }))] }
-`,
-      notes: [],
-    });
-    expect(editVitest(edited.text)).toEqual(edited);
-  });
-
-  it("leaves a configuration without the pool", () => {
-    const text = `import { defineConfig } from "vitest/config";\nexport default defineConfig({});\n`;
-    expect(editVitest(text)).toEqual({ text, notes: [] });
-  });
-
-  it.each([
-    [`import { defineWorkersConfig } from "@cloudflare/vitest-pool-workers/config";`, /old pool/],
-    [`import * as pool from "@cloudflare/vitest-plugin";`, /not a list of names/],
-  ])("says what to do by hand for %s", (text, note) => {
-    const edited = editVitest(text);
-    expect(edited.text).toBe(text);
-    expect(edited.notes).toEqual([expect.stringMatching(note)]);
-  });
-});
 
 /** Edits the script of a manifest that has one. */
 function editScript(script: string) {
@@ -90,6 +57,28 @@ describe("addScripts() and addDependencies()", () => {
       scripts: { test: "vitest run", dev: "own" },
       dependencies: { wrangler: "4" },
       devDependencies: { ledge: "1" },
+    });
+  });
+});
+
+describe("raiseDependency()", () => {
+  it("replaces the version where the dependency stands", () => {
+    const text = `{ "dependencies": { "a": "^1.0.0" }, "devDependencies": { "b": "~1.0.0" } }`;
+    const { text: edited, notes } = noted((note) =>
+      raiseDependency(raiseDependency(text, "a", "^2.0.0", note), "b", "^3.0.0", note),
+    );
+    expect(JSON.parse(edited)).toEqual({
+      dependencies: { a: "^2.0.0" },
+      devDependencies: { b: "^3.0.0" },
+    });
+    expect(notes).toEqual([]);
+  });
+
+  it("leaves the version of a catalog, and says what is needed", () => {
+    const text = `{ "devDependencies": { "wrangler": "catalog:default" } }`;
+    expect(noted((note) => raiseDependency(text, "wrangler", "^4.158.0", note))).toEqual({
+      text,
+      notes: ["its wrangler is too old for Ledge: use ^4.158.0."],
     });
   });
 });

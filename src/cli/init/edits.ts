@@ -147,8 +147,8 @@ function insertAfterTables(text: string, header: string, block: string): string 
   return [...lines.slice(0, end), "", ...block.split("\n"), ...rest].join(eol);
 }
 
-interface Manifest {
-  readonly type?: string;
+export interface Manifest {
+  readonly packageManager?: string;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -158,8 +158,12 @@ export function parseManifest(text: string): Manifest {
   return parse(text) as Manifest;
 }
 
-export function dependsOn({ dependencies, devDependencies }: Manifest, name: string): boolean {
-  return Object.hasOwn({ ...dependencies, ...devDependencies }, name);
+/** `undefined` without the dependency. */
+export function dependencyVersion(
+  { dependencies, devDependencies }: Manifest,
+  name: string,
+): string | undefined {
+  return { ...devDependencies, ...dependencies }[name];
 }
 
 /**
@@ -201,54 +205,27 @@ export function addScripts(text: string, scripts: Readonly<Record<string, string
   }, text);
 }
 
+/** Replaces the version of a dependency. A version of a workspace or a catalog stands elsewhere. */
+export function raiseDependency(text: string, name: string, version: string, note: Note): string {
+  const { dependencies } = parseManifest(text);
+  const list = dependencies?.[name] === undefined ? "devDependencies" : "dependencies";
+  if (/^[\d^~>=*x]/.test(dependencyVersion(parseManifest(text), name) ?? "")) {
+    return setJson(text, [list, name], version);
+  }
+  note(`its ${name} is too old for Ledge: use ${version}.`);
+  return text;
+}
+
 /** Adds development dependencies that the file does not have. */
 export function addDependencies(text: string, versions: Readonly<Record<string, string>>): string {
   const manifest = parseManifest(text);
   return Object.entries(versions).reduce(
     (each, [name, version]) =>
-      dependsOn(manifest, name) ? each : setJson(each, ["devDependencies", name], version),
+      dependencyVersion(manifest, name) !== undefined
+        ? each
+        : setJson(each, ["devDependencies", name], version),
     text,
   );
-}
-
-const importPattern =
-  /import\s*\{([^}]*)\}\s*from\s*(["'])(@cloudflare\/vitest-(?:plugin|pool-workers))(?:\/config)?\2;?/;
-const manual = 'use the plugin ledge() from "ledge/vitest" by hand (docs/testing.md).';
-
-/**
- * The vitest configuration: `ledge()` in place of the plugin of the pool, whose options it takes. The
- * file is code, so the edit is one of text and refuses what it does not know.
- */
-export function editVitestConfig(text: string, note: Note): string {
-  if (text.includes("ledge/vitest")) return text;
-  const [statement, names = "", quote = '"', packageName = ""] = importPattern.exec(text) ?? [];
-  if (statement === undefined) {
-    if (/@cloudflare\/vitest-(?:plugin|pool-workers)/.test(text)) {
-      note(`its import of the pool is not a list of names: ${manual}`);
-    }
-    return text;
-  }
-  const imported = names
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-  const old = imported.find((name) => /^defineWorkers(?:Config|Project)\b/.test(name));
-  if (old !== undefined) {
-    note(`${old} belongs to an old pool: update the pool, and ${manual}`);
-    return text;
-  }
-  if (!imported.includes("cloudflareTest")) return text;
-  const others = imported.filter((name) => name !== "cloudflareTest");
-  const end = statement.endsWith(";") ? ";" : "";
-  const eol = lineEnd(text);
-  const imports = [
-    ...linesIf(
-      others.length > 0,
-      `import { ${others.join(", ")} } from ${quote}${packageName}${quote}${end}`,
-    ),
-    `import { ledge } from ${quote}ledge/vitest${quote}${end}`,
-  ].join(eol);
-  return text.replace(statement, imports).replace(/\bcloudflareTest\b(?=\s*\()/g, "ledge");
 }
 
 /**
@@ -286,7 +263,7 @@ export function editGitignore(text: string | null, inherited: readonly string[])
   return start + missing.map((line) => line + eol).join("");
 }
 
-function lineEnd(text: string): string {
+export function lineEnd(text: string): string {
   return text.includes("\r\n") ? "\r\n" : "\n";
 }
 

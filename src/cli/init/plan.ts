@@ -1,6 +1,7 @@
 /** The edits that make a project one of Ledge, and their diff. A plan reads files and writes none. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { linesIf } from "../../base/format.ts";
 import { isTable } from "../../base/schema.ts";
 import { findConfigFileIn } from "../../config/config-file.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
@@ -8,35 +9,37 @@ import type { LeafCommand } from "../command.ts";
 import {
   addDependencies,
   addScripts,
-  dependsOn,
   editConfiguration,
   editGitignore,
   editScripts,
   editTsconfig,
-  editVitestConfig,
   parseManifest,
-  type Note,
 } from "./edits.ts";
+import { requirePackages, type PackageManager } from "./packages.ts";
+import { foldersUpTo, PlannedFiles, type FileEdit } from "./planned-files.ts";
+import {
+  editViteConfig,
+  editVitestConfig,
+  namedConfigurations,
+  usesPlatformVite,
+  usesPlugin,
+} from "./plugins.ts";
 import { templateDependencies, templateFiles, templateScripts } from "./template.ts";
-
-export interface FileEdit {
-  /** Relative to the folder of the command, with slashes. */
-  readonly path: string;
-  /** `null` for a new file. */
-  readonly before: string | null;
-  readonly after: string;
-}
 
 export interface Plan {
   readonly edits: readonly FileEdit[];
   readonly notes: readonly string[];
+  /** What changes for the user with the edits. */
+  readonly remarks: readonly string[];
+  /** The commands that start the projects on the store. */
+  readonly starts: readonly string[];
   /** The configurations of all environments of all projects, adopted. */
   readonly configurations: readonly ProjectConfig[];
 }
 
 /** Below the folder of a monorepo: `packages/shop/worker`. */
 const searchDepthMax = 3;
-const vitestConfigPattern = /^vite(?:st)?(?:\.[\w-]+)?\.config\.[cm]?[jt]s$/;
+const pluginConfigPattern = /^vite(?:st)?(?:\.[\w-]+)?\.config\.[cm]?[jt]s$/;
 
 /** The folders with a configuration file: this folder, or else the folders below it. */
 export function findProjects(folder: string, depth = 0): string[] {
@@ -57,28 +60,99 @@ export function planMigration(
   folder: string,
   projects: readonly string[],
   commands: readonly LeafCommand[],
-  version: string,
+  { version, manager }: { readonly version: string; readonly manager: PackageManager },
 ): Plan {
   const files = new PlannedFiles(folder);
-  const configurations = projects.flatMap(readEnvironments);
+  const configurations: ProjectConfig[] = [];
   for (const project of projects) {
-    const configPath = findConfigFileIn(project) as string;
-    const isToml = configPath.endsWith(".toml");
-    files.edit(configPath, (text, note) =>
-      editConfiguration(text, { isToml, schemaPath: schemaPath(project, isToml) }, note),
-    );
     for (const name of readdirSync(project)) {
       const path = join(project, name);
-      if (vitestConfigPattern.test(name)) files.edit(path, editVitestConfig);
+      if (pluginConfigPattern.test(name)) {
+        files.edit(path, editVitestConfig);
+        files.edit(path, editViteConfig);
+      }
       if (name === "tsconfig.json") files.edit(path, editTsconfig);
+    }
+    for (const path of configurationFiles(files, project)) {
+      configurations.push(...readEnvironments(path));
+      const isToml = path.endsWith(".toml");
+      files.edit(path, (text, note) =>
+        editConfiguration(text, { isToml, schemaPath: schemaPath(dirname(path), isToml) }, note),
+      );
     }
     for (const path of new Set([join(project, "package.json"), join(folder, "package.json")])) {
       files.edit(path, (text, note) => editScripts(text, commands, note));
     }
-    addLedge(files, project, version);
+    const [isTested, isVite] = [uses(files, project, "vitest"), uses(files, project, "vite")];
+    requirePackages(files, project, { version, isTested, isVite });
     ignoreState(files, project);
   }
-  return { ...files.plan(), configurations };
+  return {
+    ...files.plan(),
+    configurations,
+    remarks: remarksOn(files, projects),
+    starts: projects.flatMap((project) => startOf(files, project, manager)),
+  };
+}
+
+/** The configuration file of a project, and the files that its vitest and Vite configurations name. */
+function configurationFiles(files: PlannedFiles, project: string): Set<string> {
+  const named = pluginConfigs(files, project)
+    .filter((text) => usesPlugin(text, "vitest") || usesPlugin(text, "vite"))
+    .flatMap((text) => namedConfigurations(text).map((path) => resolve(project, path)));
+  return new Set([
+    findConfigFileIn(project) as string,
+    ...named.filter((path) => existsSync(path)),
+  ]);
+}
+
+function uses(files: PlannedFiles, project: string, tool: "vite" | "vitest"): boolean {
+  return pluginConfigs(files, project).some((text) => usesPlugin(text, tool));
+}
+
+/** The texts of the configurations of vitest and Vite, after the edits. */
+function pluginConfigs(files: PlannedFiles, project: string): string[] {
+  return readdirSync(project)
+    .filter((name) => pluginConfigPattern.test(name))
+    .map((name) => files.read(join(project, name)) as string);
+}
+
+function remarksOn(files: PlannedFiles, projects: readonly string[]): string[] {
+  const hasNew = (tool: "vite" | "vitest"): boolean =>
+    files
+      .plan()
+      .edits.some(
+        ({ before, after }) => !usesPlugin(before ?? "", tool) && usesPlugin(after, tool),
+      );
+  return [
+    ...linesIf(
+      projects.some((project) => uses(files, project, "vite")),
+      'This is a Vite project: "vite dev" and "vite preview" serve the buckets of the store, with ledge() in\n' +
+        "place of cloudflare() (docs/vite.md).",
+    ),
+    ...linesIf(
+      hasNew("vitest"),
+      "Tests are isolated now: a test no longer sees what earlier tests have written. If your tests\n" +
+        "depend on that, ledge({ isolate: false }) keeps the old way (docs/testing.md).",
+    ),
+  ];
+}
+
+/** The command that starts a project on the store: a script of the project, or else ours. */
+function startOf(files: PlannedFiles, project: string, manager: PackageManager): string[] {
+  // Such a project uses the simulator until the user has edited its configuration by hand.
+  if (pluginConfigs(files, project).some(usesPlatformVite)) return [];
+  const isVite = uses(files, project, "vite");
+  const { scripts = {} } = parseManifest(files.read(join(project, "package.json")) ?? "{}");
+  const starts = isVite ? /^(?!.*\b(?:wrangler|build|preview)\b)/ : /\bledge dev\b/;
+  const candidates = ["dev", "start", ...(isVite ? [] : Object.keys(scripts))];
+  const script = candidates.find((name) => starts.test(scripts[name] ?? "build"));
+  const command =
+    script === undefined
+      ? `${manager.exec} ${isVite ? "vite" : "ledge"} dev`
+      : `${manager.name} run ${script}`;
+  const step = relative(files.folder, project);
+  return [step === "" ? command : `cd ${step} && ${command}`];
 }
 
 /** The edits of a folder that has a `package.json` and no configuration file. */
@@ -86,84 +160,25 @@ export function planTemplate(
   folder: string,
   name: string,
   versions: Readonly<Record<string, string>>,
+  manager: PackageManager,
 ): Plan {
   const files = new PlannedFiles(folder);
-  for (const [path, text] of Object.entries(templateFiles(name, versions))) {
+  for (const [path, text] of Object.entries(templateFiles(name, versions, manager))) {
     if (!existsSync(join(folder, path))) files.set(join(folder, path), text);
   }
   files.edit(join(folder, "package.json"), (text) =>
     addDependencies(addScripts(text, templateScripts), templateDependencies(versions)),
   );
   ignoreState(files, folder);
-  return { ...files.plan(), configurations: [] };
+  const starts = startOf(files, folder, manager);
+  return { ...files.plan(), configurations: [], remarks: [], starts };
 }
 
-/** The edited files, each with its first and its last text. */
-class PlannedFiles {
-  readonly folder: string;
-  readonly #files = new Map<string, { before: string | null; after: string }>();
-  readonly #notes = new Set<string>();
-
-  constructor(folder: string) {
-    this.folder = folder;
-  }
-
-  /** The text after the edits so far; `null` without a file. */
-  read(path: string): string | null {
-    const planned = this.#files.get(path);
-    if (planned !== undefined) return planned.after;
-    return existsSync(path) ? readFileSync(path, "utf8") : null;
-  }
-
-  set(path: string, after: string): void {
-    const { before } = this.#files.get(path) ?? { before: this.read(path) };
-    this.#files.set(path, { before, after });
-  }
-
-  /** A file that does not exist is left out. */
-  edit(path: string, edit: (text: string, note: Note) => string): void {
-    const current = this.read(path);
-    if (current === null) return;
-    this.set(
-      path,
-      edit(current, (note) => this.#notes.add(`${this.#shown(path)}: ${note}`)),
-    );
-  }
-
-  plan(): Pick<Plan, "edits" | "notes"> {
-    return {
-      edits: [...this.#files]
-        .filter(([, { before, after }]) => before !== after)
-        .map(([path, texts]) => ({ path: this.#shown(path), ...texts })),
-      notes: [...this.#notes],
-    };
-  }
-
-  #shown(path: string): string {
-    return relative(this.folder, path).split(sep).join("/");
-  }
-}
-
-function readEnvironments(project: string): ProjectConfig[] {
-  const configPath = findConfigFileIn(project) as string;
+function readEnvironments(configPath: string): ProjectConfig[] {
   const selection = { configPath, adopt: true, keysOptional: true };
   const top = readConfig(selection);
   const names = isTable(top.source["env"]) ? Object.keys(top.source["env"]) : [];
   return [top, ...names.map((environment) => readConfig({ ...selection, environment }))];
-}
-
-/** Adds the dependency beside wrangler, unless this project or one above it has the dependency. */
-function addLedge(files: PlannedFiles, project: string, version: string): void {
-  const manifests = foldersUpTo(project, files.folder).flatMap((each) => {
-    const path = join(each, "package.json");
-    const text = files.read(path);
-    return text === null ? [] : { path, manifest: parseManifest(text) };
-  });
-  if (manifests.some(({ manifest }) => dependsOn(manifest, "ledge"))) return;
-  const beside = manifests.find(({ manifest }) => dependsOn(manifest, "wrangler"));
-  const chosen = beside ?? manifests.at(-1);
-  if (chosen === undefined) return;
-  files.edit(chosen.path, (text) => addDependencies(text, { ledge: `^${version}` }));
 }
 
 function ignoreState(files: PlannedFiles, project: string): void {
@@ -176,12 +191,6 @@ function ignoreState(files: PlannedFiles, project: string): void {
   ];
   const after = editGitignore(files.read(path), inherited);
   if (after !== null) files.set(path, after);
-}
-
-/** The folder, and the folders above it up to `top`. */
-function foldersUpTo(folder: string, top: string): string[] {
-  const parent = dirname(folder);
-  return folder === top || parent === folder ? [folder] : [folder, ...foldersUpTo(parent, top)];
 }
 
 function repositoryRoot(folder: string): string {
@@ -210,51 +219,4 @@ export function projectName(folder: string): string {
     .replace(/^-+|-+$/g, "")
     .slice(0, 63);
   return name === "" ? "project" : name;
-}
-
-const contextLines = 3;
-
-/** A unified diff, for people who review the edits; `…` stands for lines that are left out. */
-export function renderDiff({ path, before, after }: FileEdit): string {
-  if (before === null) {
-    return [`new file ${path}`, ...splitLines(after).map((line) => `+${line}`)].join("\n");
-  }
-  const lines = diffLines(splitLines(before), splitLines(after));
-  const isShown = lines.map((_, index) =>
-    lines
-      .slice(Math.max(0, index - contextLines), index + contextLines + 1)
-      .some((line) => !line.startsWith(" ")),
-  );
-  const shown = lines.flatMap((line, index) => {
-    if (isShown[index] === true) return [line];
-    return index === 0 || isShown[index - 1] === true ? ["…"] : [];
-  });
-  return [`--- ${path}`, `+++ ${path}`, ...shown].join("\n");
-}
-
-function splitLines(text: string): string[] {
-  return text.replace(/\r?\n$/, "").split(/\r?\n/);
-}
-
-/** The edits add lines and change single lines: each old line stays at its next place, if there is one. */
-function diffLines(before: readonly string[], after: readonly string[]): string[] {
-  const lines: string[] = [];
-  let removed: string[] = [];
-  let next = 0;
-  const addUpTo = (end: number): void => {
-    lines.push(...removed, ...after.slice(next, end).map((line) => `+${line}`));
-    removed = [];
-  };
-  for (const line of before) {
-    const place = after.indexOf(line, next);
-    if (place === -1) {
-      removed.push(`-${line}`);
-      continue;
-    }
-    addUpTo(place);
-    lines.push(` ${line}`);
-    next = place + 1;
-  }
-  addUpTo(after.length);
-  return lines;
 }

@@ -1,34 +1,33 @@
 /** The files that `ledge init` writes into a folder without a configuration file. */
-
-/**
- * The pool, and the versions of miniflare and wrangler that it depends on: with other versions npm
- * would install a second copy of each.
- */
-const poolVersions = {
-  "@cloudflare/vitest-plugin": "1.1.13",
-  miniflare: "5.20260918.0-alpha",
-  wrangler: "4.135.0",
-};
+import { testedVersions } from "../../base/tested-versions.ts";
+import type { PackageManager } from "./packages.ts";
 
 export const templateScripts: Readonly<Record<string, string>> = {
   dev: "ledge dev",
+  deploy: "wrangler deploy",
   test: "vitest run",
   types: "ledge types",
   check: "ledge types && tsc",
 };
 
-/** @param versions the versions of the packages that this package is tested with, and its own */
+/** The tools, each in the newest version that this package was tested with. */
+const tools = ["@cloudflare/vitest-plugin", "vitest", "wrangler"] as const;
+
+/** @param versions the version of this package, and of the packages that it is built with */
 export function templateDependencies(
   versions: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const chosen: Record<string, string> = { ...versions, ...poolVersions };
-  const names = [...Object.keys(poolVersions), "ledge", "typescript", "vitest"].toSorted();
-  return Object.fromEntries(names.map((name) => [name, chosen[name] as string]));
+  const { ledge, typescript } = versions;
+  const chosen: Record<string, string | undefined> = { ledge, typescript };
+  for (const name of tools) chosen[name] = testedVersions[name][1];
+  const names = Object.keys(chosen).toSorted();
+  return Object.fromEntries(names.map((name) => [name, `^${chosen[name]}`]));
 }
 
 export function templateFiles(
   name: string,
   versions: Readonly<Record<string, string>>,
+  manager: PackageManager,
 ): Record<string, string> {
   return {
     "package.json": packageJson(name, versions),
@@ -38,7 +37,7 @@ export function templateFiles(
     "src/index.ts": script,
     "test/index.test.ts": test,
     ".gitignore": "node_modules/\n.wrangler/\n.dev.vars*\n.ledge-*.wrangler.json\n",
-    "README.md": readme(name),
+    "README.md": readme(name, manager),
   };
 }
 
@@ -54,7 +53,13 @@ function packageJson(name: string, versions: Readonly<Record<string, string>>): 
   return `${JSON.stringify(description, null, 2)}\n`;
 }
 
+/** Names of buckets have up to 63 characters, as the names of projects. */
+function bucketName(name: string): string {
+  return `${name.slice(0, 56).replace(/-+$/, "")}-files`;
+}
+
 function wranglerJsonc(name: string): string {
+  const bucket = `{ "binding": "FILES", "bucket_name": "${bucketName(name)}" }`;
   return `{
   // wrangler's configuration, with store_buckets added.
   "$schema": "node_modules/ledge/dist/config-schema.json",
@@ -62,8 +67,10 @@ function wranglerJsonc(name: string): string {
   "main": "src/index.ts",
   "compatibility_date": "2026-08-01",
 
-  // env.FILES is a bucket. In development, .wrangler/state holds its objects.
-  "store_buckets": [{ "binding": "FILES", "bucket_name": "files" }],
+  // env.FILES is a bucket. In development and in tests, Ledge serves it from .wrangler/state.
+  "store_buckets": [${bucket}],
+  // A deploy binds this bucket, and ignores store_buckets.
+  "r2_buckets": [${bucket}],
 }
 `;
 }
@@ -103,7 +110,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-async function answer(request: Request, files: StoreBucket): Promise<Response> {
+async function answer(request: Request, files: Env["FILES"]): Promise<Response> {
   const key = decodeURIComponent(new URL(request.url).pathname.slice(1));
   if (key === "") {
     const { objects } = await files.list();
@@ -182,20 +189,31 @@ test("answers 503 when the bucket fails", async () => {
 });
 `;
 
-function readme(name: string): string {
+function readme(name: string, { name: manager, exec }: PackageManager): string {
+  const commands = [
+    [`${manager} install`, ""],
+    [`${manager} run dev`, "runs the script on http://localhost:8787, and reloads it on changes"],
+    [`${manager} run test`, "runs the tests inside the runtime"],
+    [`${manager} run types`, "writes the types of env, after a change of wrangler.jsonc"],
+    [`${manager} run check`, "writes the types and runs the compiler"],
+  ];
+  const lines = commands.map(([command = "", use]) =>
+    use === "" ? `    ${command}` : `    ${command.padEnd(16)} # ${use}`,
+  );
   return `# ${name}
 
 A script with a bucket, on [Ledge](https://www.npmjs.com/package/ledge).
 
-    npm install
-    npm run dev      # runs the script on http://localhost:8787, and reloads it on changes
-    npm test         # runs the tests inside the runtime
-    npm run types    # writes the types of env, after a change of wrangler.jsonc
-    npm run check    # writes the types and runs the compiler
+${lines.join("\n")}
 
-While \`npm run dev\` runs:
+While \`${manager} run dev\` runs:
 
     curl -T README.md http://localhost:8787/README.md
     curl http://localhost:8787/
+
+The first deploy needs the bucket:
+
+    ${exec} wrangler r2 bucket create ${bucketName(name)}
+    ${manager} run deploy
 `;
 }
