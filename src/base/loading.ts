@@ -13,7 +13,7 @@
 import { isAscii } from "node:buffer";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, Module } from "node:module";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { constants, Script } from "node:vm";
 import { crc32 } from "node:zlib";
@@ -118,13 +118,19 @@ function compile(path: string, bytecodePath: string): (...values: unknown[]) => 
   return script.runInThisContext() as (...values: unknown[]) => void;
 }
 
-/** `null` for a file outside of `node_modules`. */
 function bytecodePathOf(path: string): string | null {
+  const folder = cacheFolderOf(path);
+  if (folder === null) return null;
+  const [name = ""] = relative(join(folder, "../.."), path).split(sep);
+  const file = `${name}-${basename(path, ".js")}-${process.version}-${process.arch}.bin`;
+  return join(folder, file);
+}
+
+/** The folder for files of Ledge in the `node_modules` of a path; `null` outside of `node_modules`. */
+export function cacheFolderOf(path: string): string | null {
   const folders = path.split(sep);
   const index = folders.lastIndexOf("node_modules");
-  if (index === -1) return null;
-  const name = `${folders[index + 1] as string}-${basename(path, ".js")}-${process.version}-${process.arch}.bin`;
-  return join(folders.slice(0, index + 1).join(sep), ".cache", "ledge", name);
+  return index === -1 ? null : join(folders.slice(0, index + 1).join(sep), ".cache", "ledge");
 }
 
 function readBytecode(path: string, sourceChecksum: number): Buffer | null {

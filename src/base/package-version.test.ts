@@ -1,5 +1,9 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { compareVersions, packageOfModule } from "./package-version.ts";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
+import type * as PackageVersion from "./package-version.ts";
+import { checkVersion, compareVersions, packageOfModule } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 
 describe("compareVersions()", () => {
@@ -29,32 +33,54 @@ describe("packageOfModule()", () => {
 
 describe("checkVersion()", () => {
   const [oldest, newest] = testedVersions.wrangler;
-  afterEach(() => {
-    vi.restoreAllMocks();
-    vi.resetModules();
-  });
+  let processes = 0;
+  afterEach(() => void vi.restoreAllMocks());
 
-  it("refuses an older version, and says what to do", async () => {
-    const { checkVersion } = await import("./package-version.ts");
+  it("refuses an older version, and says what to do", () => {
     expect(() => checkVersion("wrangler", "4.1.0", "/project")).toThrow(
       `Ledge needs wrangler ${oldest} or later, and /project has 4.1.0. ` +
         `Update it: npm install --save-dev wrangler@${newest}`,
     );
   });
 
-  it("warns of newer versions with one line in a process", async () => {
-    vi.resetModules();
-    const { checkVersion } = await import("./package-version.ts");
+  /** What a process says of newer versions, each a name and a version. */
+  async function warningsOfProcess(
+    folder: string,
+    ...found: (readonly ["wrangler" | "miniflare", string])[]
+  ) {
+    // Node loads a module with another query again.
+    const { checkVersion: check } = (await import(
+      `./package-version.ts?process=${++processes}`
+    )) as typeof PackageVersion;
     const warn = vi.spyOn(console, "warn").mockReturnValue();
-    checkVersion("wrangler", newest, "/project");
-    expect(warn).not.toHaveBeenCalled();
-    checkVersion("wrangler", "4.9999.0", "/project");
-    checkVersion("miniflare", "6.0.0", "/project");
-    expect(warn.mock.calls).toEqual([
-      [
-        `Ledge was tested with wrangler up to ${newest}, and this is 4.9999.0. ` +
-          `If something fails, install wrangler@${newest} or a newer version of ledge.`,
-      ],
+    for (const [name, version] of found) check(name, version, folder);
+    const lines = warn.mock.calls.map(([line]) => String(line));
+    warn.mockRestore();
+    return lines;
+  }
+
+  it("warns of a newer version once, with one line for all packages", async () => {
+    const folder = join(temporaryFolder({ "node_modules/wrangler/index.js": "" }), "node_modules");
+    expect(await warningsOfProcess(folder, ["wrangler", newest])).toEqual([]);
+    const newer = [
+      ["wrangler", "4.9999.0"],
+      ["miniflare", "6.0.0"],
+    ] as const;
+    expect(await warningsOfProcess(folder, ...newer)).toEqual([
+      `Ledge was tested with wrangler up to ${newest}, and this is 4.9999.0, which probably works. This is ` +
+        `said once. If something fails: npm install --save-dev ledge@latest, or wrangler@${newest}.`,
     ]);
+    expect(await warningsOfProcess(folder, ...newer.toReversed())).toEqual([]);
+    expect(await warningsOfProcess(folder, ["wrangler", "4.10000.0"])).toHaveLength(1);
+  });
+
+  it("warns each time where it can remember nothing", async () => {
+    const outside = temporaryFolder();
+    const noFolder = temporaryFolder({ node_modules: "a file" });
+    for (const folder of [outside, join(outside, "node_modules"), join(noFolder, "node_modules")]) {
+      expect(await warningsOfProcess(folder, ["wrangler", "4.9999.0"])).toHaveLength(1);
+      expect(await warningsOfProcess(folder, ["wrangler", "4.9999.0"])).toHaveLength(1);
+    }
+    expect(readdirSync(outside)).toEqual([]);
   });
 });

@@ -2,11 +2,12 @@
  * The versions of the packages that Ledge works with.
  *
  * A version older than the oldest tested version is refused, because its interfaces are others. A
- * version newer than the newest tested version probably works: a warning names both versions.
+ * version newer than the newest tested version probably works: a warning names both versions, once.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { isNews } from "./notices.ts";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";
 
@@ -24,21 +25,23 @@ export function checkVersion(name: TestedPackage, version: string, folder: strin
         `Update it: npm install --save-dev ${name}@${newest}`,
     );
   }
-  if (compareVersions(version, newest) > 0) {
-    warnOnce(
-      `Ledge was tested with ${name} up to ${newest}, and this is ${version}. ` +
-        `If something fails, install ${name}@${newest} or a newer version of ledge.`,
-    );
-  }
+  if (compareVersions(version, newest) > 0) warnOfNewer(name, version, folder);
 }
 
-let hasWarned = false;
+let isWarned = false;
 
-/** The packages of a project are released together, so one warning stands for all. */
-function warnOnce(text: string): void {
-  if (hasWarned) return;
-  hasWarned = true;
-  console.warn(text);
+/** The packages of a project are released together, so one warning stands for all, once a version. */
+function warnOfNewer(name: TestedPackage, version: string, folder: string): void {
+  const isKnown = !isNews(`${name} ${version}`, folder) || isWarned;
+  isWarned = true;
+  if (isKnown) return;
+  // A Miniflare comes with its wrangler.
+  const tool = name === "miniflare" ? "wrangler" : name;
+  console.warn(
+    `Ledge was tested with ${name} up to ${testedVersions[name][1]}, and this is ${version}, which probably ` +
+      "works. This is said once. If something fails: npm install --save-dev ledge@latest, or " +
+      `${tool}@${testedVersions[tool][1]}.`,
+  );
 }
 
 /** By the precedence of semver.org, for versions such as 5.20261104.0-beta. */

@@ -10,7 +10,12 @@ import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { deployedBuckets } from "../config/deployed-buckets.ts";
-import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
+import {
+  newsOf,
+  readConfig,
+  type ProjectConfig,
+  type ReadConfigOptions,
+} from "../config/read-config.ts";
 import { toWranglerTable, withTemporaryConfig } from "../config/wrangler-config.ts";
 import { isStoreFlag } from "../store/config/store-buckets.ts";
 
@@ -36,7 +41,7 @@ export async function generateTypes(
   if (config.path === null) {
     fail(`There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`);
   }
-  for (const warning of config.warnings) console.warn(warning);
+  for (const warning of newsOf(config)) console.warn(warning);
   if (!path.endsWith(".d.ts")) {
     fail(`${options.path} does not end in .d.ts: name a declaration file.`);
   }

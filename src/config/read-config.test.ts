@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
-import { readConfig, type ProjectConfig, type ReadConfigOptions } from "./read-config.ts";
+import { newsOf, readConfig, type ProjectConfig, type ReadConfigOptions } from "./read-config.ts";
 
 let folder: string;
 beforeEach(() => void (folder = temporaryFolder()));
@@ -148,7 +148,29 @@ options = { port = 4, binding = "X" }
       },
       s3: { hosts: [], cors: [] },
       warnings: [],
+      notices: [],
     });
+  });
+
+  it("has a notice of a bucket name that only the deployed service refuses, once", () => {
+    const table = `[[store_buckets]]\nbinding = "A"\nbucket_name = "My_photos"\n
+[[store_buckets]]\nbinding = "B"\nbucket_name = "photos-2"`;
+    const config = read(table);
+    expect(config.notices).toEqual([
+      `${join(folder, "wrangler.toml")}:3:1: store_buckets[0].bucket_name "My_photos" works locally, but the ` +
+        "deployed service refuses this name. There, a name has 3 to 63 lower-case letters, digits and " +
+        "hyphens, and begins and ends with a letter or a digit. This is said once.",
+    ]);
+    mkdirSync(join(folder, "node_modules"));
+    expect(newsOf(config)).toEqual(config.notices);
+    expect(newsOf(config)).toEqual([]);
+    // Another line is no news, and another name is.
+    expect(newsOf(read(`\n${table}`))).toEqual([]);
+    expect(newsOf(read(table.replace("My_", "No_")))).toHaveLength(1);
+    for (const name of ["a", "ab", "a.b", "a--b", "0-9"]) {
+      const { notices } = read(`[[store_buckets]]\nbinding = "A"\nbucket_name = "${name}"`);
+      expect(notices).toHaveLength(name.includes("-") ? 0 : 1);
+    }
   });
 
   it("reads [s3], and its credentials from .dev.vars", () => {

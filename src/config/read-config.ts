@@ -2,8 +2,9 @@
  * The configuration of a project, checked. Every mistake in the keys of Ledge is reported at once;
  * wrangler checks its own keys, and a key that neither knows is a warning.
  */
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { nearest } from "../base/nearest.ts";
+import { isNews } from "../base/notices.ts";
 import {
   describeMistake,
   fieldName,
@@ -17,7 +18,7 @@ import { UserError } from "../base/user-error.ts";
 import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
 import { readS3, type ProjectS3 } from "../s3/s3-table.ts";
 import { readRemotes } from "../store/config/remotes.ts";
-import { readBuckets, type BucketBinding } from "../store/config/store-buckets.ts";
+import { deployProblem, readBuckets, type BucketBinding } from "../store/config/store-buckets.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
 import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { bindingNames, isInherited, isLedgeKey, misspeltKey } from "./keys.ts";
@@ -36,6 +37,8 @@ export interface ProjectConfig {
   readonly dns: ProjectDns;
   readonly s3: ProjectS3;
   readonly warnings: readonly string[];
+  /** Warnings that a project gets once. */
+  readonly notices: readonly string[];
 }
 
 export interface ReadConfigOptions {
@@ -69,6 +72,7 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const table = own === null ? common : environmentTable(common, own, environment as string);
   const mistakes: Mistake[] = [];
   const doubts: Mistake[] = [];
+  const oddNames: Mistake[] = [];
   const reportTo =
     (list: Mistake[]): ReportMistake =>
     (place, problem) => {
@@ -84,6 +88,10 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const variables = { ...secrets, ...process.env };
   const findRemote = readRemotes(remotes, variables, { report, keysOptional });
   const configured = readBuckets(given, deployed, findRemote, report);
+  for (const [index, { bucketName, remote }] of configured.entries()) {
+    const problem = remote === undefined ? deployProblem(bucketName) : null;
+    if (problem !== null) reportTo(oddNames)(["store_buckets", index, "bucket_name"], problem);
+  }
   const buckets = adopt ? [...configured, ...adoptBuckets(table, configured, report)] : configured;
   const dns = readDns(table, secrets, report);
   const s3 = readS3(table, secrets, report);
@@ -94,8 +102,19 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
     ...located(file, doubts),
     ...(lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment)] : []),
   ];
+  const notices = located(file, oddNames);
   const path = file?.path ?? null;
-  return { path, folder, environment, source, table, buckets, dns, s3, warnings };
+  return { path, folder, environment, source, table, buckets, dns, s3, warnings, notices };
+}
+
+/** What to tell the user at the start of a command: all warnings, and the notices that are new. */
+export function newsOf({ folder, warnings, notices }: ProjectConfig): string[] {
+  const news = notices.filter((notice) => {
+    // An edit of the file moves its lines.
+    const text = notice.replace(/:\d+:\d+: /, ": ");
+    return isNews(text, join(folder, "node_modules"));
+  });
+  return [...warnings, ...news];
 }
 
 /**

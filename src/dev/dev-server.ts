@@ -13,7 +13,7 @@ import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
 import { simulatedBuckets } from "../config/deployed-buckets.ts";
-import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { newsOf, readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
 import { ActivityLog, ChangeFeed } from "../explorer/server/activity-log.ts";
@@ -418,7 +418,7 @@ export class DevServer implements RunningDev {
 
   #warn(): void {
     const { config } = this.#project;
-    for (const warning of [...config.warnings, ...wranglerWarnings(config)]) this.#log(warning);
+    for (const warning of [...newsOf(config), ...wranglerWarnings(config)]) this.#log(warning);
     if (this.#options.adopt !== true || this.#options.persistTo !== undefined) return;
     const simulator = pluginFolder(this.persistFolder, "r2");
     const names = simulatedBuckets(simulator, config.buckets);

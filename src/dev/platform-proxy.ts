@@ -5,7 +5,12 @@
  */
 import type { PlatformProxy } from "wrangler";
 import { loadWrangler } from "../base/wrangler.ts";
-import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
+import {
+  newsOf,
+  readConfig,
+  type ProjectConfig,
+  type ReadConfigOptions,
+} from "../config/read-config.ts";
 import {
   withTemporaryConfig,
   toWranglerTable,
@@ -32,7 +37,7 @@ export async function getPlatformProxy<
 >(options: PlatformProxyOptions = {}): Promise<PlatformProxy<Env, CfProperties>> {
   const { envFiles: _envFiles, ...selection } = options;
   const config = readConfig(selection);
-  for (const warning of config.warnings) console.warn(warning);
+  for (const warning of newsOf(config)) console.warn(warning);
   const { folder: _folder, adopt: _adopt, persist: given = true, ...rest } = options;
   const persist = given === true ? { path: persistPath(stateFolder(config.folder)) } : given;
   if (typeof persist === "object") requireWritableFolder(persist.path);

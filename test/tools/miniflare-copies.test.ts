@@ -85,6 +85,6 @@ it("a bucket in Node is of the Miniflare that asks for it, or says why it cannot
   ]);
   const warnings = stderr.split("\n").filter((line) => line.includes("Ledge was tested with"));
   expect(warnings).toEqual([
-    expect.stringMatching(/miniflare up to \S+, and this is 5\.99999999\.0-beta\. /),
+    expect.stringMatching(/miniflare up to \S+, and this is 5\.99999999\.0-beta, /),
   ]);
 });

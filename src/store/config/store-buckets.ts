@@ -66,6 +66,15 @@ export function isBucketName(name: string): boolean {
   return bucketNamePattern.test(name);
 }
 
+/** Why the deployed service refuses the name, by the rule of wrangler; `null` if it does not. */
+export function deployProblem(name: string): string | null {
+  if (/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(name)) return null;
+  return (
+    `"${name}" works locally, but the deployed service refuses this name. There, a name has 3 to 63 ` +
+    "lower-case letters, digits and hyphens, and begins and ends with a letter or a digit. This is said once"
+  );
+}
+
 const bucketName = textMatchingSchema(
   bucketNamePattern,
   (name) =>

@@ -20,7 +20,7 @@ import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { hasRpc, type BucketBinding } from "../../store/config/store-buckets.ts";
-import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
+import { newsOf, readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { remotePlace } from "../../store/config/remotes.ts";
 import {
   writeTemporaryConfig,
@@ -166,7 +166,7 @@ function resolveOptions(options: LedgeOptions, root: string, atEnd: EndActions):
     environment: environment ?? poolOptions.wrangler?.environment,
     adopt,
   });
-  for (const warning of config.warnings) console.warn(warning);
+  for (const warning of newsOf(config)) console.warn(warning);
   if (
     config.path === null &&
     poolOptions["main"] === undefined &&
