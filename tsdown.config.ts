@@ -68,6 +68,7 @@ export default defineConfig([
       index: "src/index.ts",
       plugin: "src/dev/plugin/index.ts",
       cli: "src/cli/index.ts",
+      vite: "src/vite/index.ts",
       vitest: "src/testing/vitest/index.ts",
     },
     outDir: "dist",
@@ -78,7 +79,10 @@ export default defineConfig([
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
     // valibot and open, with its dependencies, are development dependencies and get bundled.
-    deps: { neverBundle: ["miniflare", "wrangler", "vite"], onlyBundle: false },
+    deps: {
+      neverBundle: ["miniflare", "wrangler", "vite", "@cloudflare/vite-plugin"],
+      onlyBundle: false,
+    },
   },
   vitestModule("test", "src/testing/index.ts", true),
   vitestModule("vitest-runner", "src/testing/vitest/runner.ts", false),

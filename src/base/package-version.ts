@@ -89,6 +89,28 @@ export function wranglerFolder(): string | null {
   }
 }
 
+interface FoundPackage {
+  readonly version: string;
+  /** The path of the module that an import of the package loads */
+  readonly entry: string;
+}
+
+/** Looks into each `node_modules`, because a package may export neither its manifest nor a CommonJS entry. */
+export function findPackage(folder: string, packageName: string): FoundPackage | null {
+  const { resolve } = createRequire(join(folder, "package.json"));
+  for (const modules of resolve.paths(packageName) ?? []) {
+    const path = join(modules, packageName);
+    try {
+      const text = readFileSync(join(path, "package.json"), "utf8");
+      const manifest = JSON.parse(text) as { version: string; main?: string };
+      return { version: manifest.version, entry: join(path, manifest.main ?? "index.js") };
+    } catch {
+      continue;
+    }
+  }
+  return null;
+}
+
 export function packageVersion(): string {
   const path = new URL(import.meta.resolve("ledge/package.json"));
   return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;

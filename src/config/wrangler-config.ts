@@ -119,7 +119,7 @@ export function writeTemporaryConfig(
 }
 
 export async function withTemporaryConfig<Result>(
-  { folder, path: original }: ProjectConfig,
+  { folder, path: original }: Pick<ProjectConfig, "folder" | "path">,
   table: Table,
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
@@ -127,6 +127,9 @@ export async function withTemporaryConfig<Result>(
   const restore = showOriginalName(file.path, original ?? "wrangler.json");
   try {
     return await read(file.path);
+  } catch (error) {
+    if (error instanceof Error) error.message = rename(error.message) as string;
+    throw error;
   } finally {
     restore();
     file.remove();

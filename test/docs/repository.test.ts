@@ -90,6 +90,7 @@ describe("the package", () => {
       "index.js",
       "plugin.js",
       "test.js",
+      "vite.js",
       "vitest.js",
       "vitest-runner.js",
     ];
@@ -105,6 +106,7 @@ describe("the package", () => {
       "dist/index.d.ts",
       "dist/plugin.d.ts",
       "dist/test.d.ts",
+      "dist/vite.d.ts",
       "dist/vitest.d.ts",
       "dist/types/index.d.ts",
       "dist/types/store.d.ts",

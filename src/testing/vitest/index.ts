@@ -19,6 +19,7 @@ import type { ProvidedContext } from "vitest";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
+import { isOfVitest } from "../../base/vitest-config.ts";
 import { hasRpc, type BucketBinding } from "../../store/config/store-buckets.ts";
 import { newsOf, readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { remotePlace } from "../../store/config/remotes.ts";
@@ -87,6 +88,8 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
   let pool: PoolModule;
   const poolPlugin: Plugin = {
     name: "ledge:pool",
+    // One file can configure Vite and vitest.
+    apply: isOfVitest,
     async config(viteConfig, environment) {
       pool = await findPool(resolve(viteConfig.root ?? "."));
       const { configureVitest: _, ...hooks } = pool.cloudflareTest({});
@@ -100,6 +103,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
     {
       name: "ledge:vitest",
       enforce: "post",
+      apply: isOfVitest,
       configureVitest(context) {
         const { vitest, project } = context;
         const { config } = project;

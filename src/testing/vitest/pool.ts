@@ -6,13 +6,11 @@
  * This file has everything that `ledge/vitest` uses of the pool in Node. `testing/pool-internal.d.ts` has
  * what the runner uses in workerd.
  */
-import { readFileSync, statfsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
+import { statfsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { PoolRunnerInitializer, PoolWorker } from "vitest/node";
-import { checkVersion, type TestedPackage } from "../../base/package-version.ts";
+import { checkVersion, findPackage } from "../../base/package-version.ts";
 import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
 import { OwnFolder } from "../../state/runs.ts";
@@ -68,28 +66,6 @@ export async function findPool(folder: string): Promise<PoolModule> {
     `ledge/vitest runs tests in ${pools.join(" or ")}, and ${folder} has neither. ` +
       "Install one: npm install --save-dev @cloudflare/vitest-plugin",
   );
-}
-
-interface FoundPackage {
-  readonly version: string;
-  /** The path of the module that an import of the package loads */
-  readonly entry: string;
-}
-
-/** Looks into each `node_modules`, because a package may export neither its manifest nor a CommonJS entry. */
-function findPackage(folder: string, packageName: TestedPackage): FoundPackage | null {
-  const { resolve } = createRequire(join(folder, "package.json"));
-  for (const modules of resolve.paths(packageName) ?? []) {
-    const path = join(modules, packageName);
-    try {
-      const text = readFileSync(join(path, "package.json"), "utf8");
-      const manifest = JSON.parse(text) as { version: string; main?: string };
-      return { version: manifest.version, entry: join(path, manifest.main ?? "index.js") };
-    } catch {
-      continue;
-    }
-  }
-  return null;
 }
 
 /**
