@@ -20,6 +20,11 @@ export interface LeafCommand {
   /** `KEY`, `[FILE]` for an optional argument, `WORD...` for one or more words; and a summary. */
   readonly arguments?: readonly (readonly [usage: string, summary: string])[];
   readonly options?: OptionTable;
+  /**
+   * Options of wrangler that the command does not have, and why; or the name of the option that is the
+   * same: `--compatibility-flags` for `--compatibility-flag`.
+   */
+  readonly wranglerOptions?: OptionTable;
   /** The values that options and arguments can have, by name: `method`, `SHELL`. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly examples?: readonly string[];
@@ -32,7 +37,8 @@ export interface LeafCommand {
 
 /**
  * Summaries by `--json`, `-p, --port PORT`, or `--tag NAME:VALUE...` for an option that may be
- * repeated. An option without a placeholder is a flag.
+ * repeated. An option without a placeholder is a flag. `--minify [true|false]` is also written
+ * `--minify` and `--no-minify`.
  */
 export type OptionTable = Readonly<Record<string, string>>;
 
@@ -66,9 +72,12 @@ export function optionsOf({ options = {}, choices = {} }: LeafCommand): Option[]
   return Object.entries(options).map(([usage, summary]) => {
     const [, short, name = "", value, dots] = optionPattern.exec(usage) ?? [];
     const isRepeated = dots !== undefined;
-    return { name, short, value, isRepeated, summary, choices: choices[name] };
+    const own = value === optionalBoolean ? ["true", "false"] : choices[name];
+    return { name, short, value, isRepeated, summary, choices: own };
   });
 }
+
+const optionalBoolean = "[true|false]";
 
 export function argumentsOf({ arguments: given = [], choices = {} }: LeafCommand) {
   return given.map(([usage, summary]) => {
@@ -136,7 +145,7 @@ export const exitCode = { done: 0, failed: 1, usage: 2, notFound: 3 } as const;
 export function parseInvocation(command: LeafCommand, words: readonly string[]): Invocation {
   const known = optionsOf(command);
   const { tokens, values, positionals } = parseArgs({
-    args: [...words],
+    args: words.map((word, index) => writtenOut(word, words[index + 1], known, command)),
     options: Object.fromEntries(
       known.map(({ name, value, short, isRepeated }) => [
         name,
@@ -155,7 +164,7 @@ export function parseInvocation(command: LeafCommand, words: readonly string[]):
     if (token.kind !== "option") continue;
     const { rawName, value } = token;
     const option = known.find(({ name }) => name === token.name);
-    if (option === undefined) throw unknownOption(known, rawName);
+    if (option === undefined) throw unknownOption(known, rawName, command);
     if (option.value === undefined && value !== undefined) {
       throw new UsageError(`${rawName} takes no value: leave out "${value}".`);
     }
@@ -168,7 +177,33 @@ export function parseInvocation(command: LeafCommand, words: readonly string[]):
   return new Invocation(positionals, values as Invocation["options"]);
 }
 
-function unknownOption(options: readonly Option[], rawName: string): UsageError {
+/** Gives an option the name and the value that the user has left out. */
+function writtenOut(
+  word: string,
+  next: string | undefined,
+  known: readonly Option[],
+  { wranglerOptions = {} }: LeafCommand,
+): string {
+  const [, name, value = ""] = /^--([\w-]+)(=.*)?$/s.exec(word) ?? [];
+  if (name === undefined) return word;
+  const isBoolean = (wanted: string): boolean =>
+    known.some((option) => option.name === wanted && option.value === optionalBoolean);
+  if (isBoolean(name) && value === "" && next !== "true" && next !== "false") return `${word}=true`;
+  if (name.startsWith("no-") && isBoolean(name.slice(3))) return `--${name.slice(3)}=false`;
+  const same = wranglerOptions[`--${name}`];
+  return same?.startsWith("--") === true ? same + value : word;
+}
+
+function unknownOption(
+  options: readonly Option[],
+  rawName: string,
+  { wranglerOptions = {} }: LeafCommand,
+): UsageError {
+  const [, reason] =
+    Object.entries(wranglerOptions).find(([usage]) => usage.split(", ").includes(rawName)) ?? [];
+  if (reason !== undefined) {
+    return new UsageError(`wrangler has ${rawName}, Ledge does not, because ${reason}`);
+  }
   const names = options.map(({ name }) => name);
   const guess = nearest(rawName.replace(/^-+/, ""), names);
   return new UsageError(

@@ -14,30 +14,61 @@ export const logLevelDefault: LogLevel = "info";
 export interface StartDevOptions extends ReadConfigOptions {
   /** The path of the script. Default: `main` of the configuration. */
   script?: string;
+  /** The name of the script. Default: `name` of the configuration. */
+  name?: string;
   /** The port of the script, or the next free port. Default: `dev.port` of the configuration, or 8787. */
   port?: number;
   /** The address of the script. Default: `dev.ip` of the configuration, or localhost. */
   ip?: string;
   localProtocol?: "http" | "https";
+  /** The private key and the certificate for https. Default: a certificate of wrangler's. */
+  httpsKeyPath?: string;
+  httpsCertPath?: string;
   /**
    * The port of the inspector, or the next free port. Default: `dev.inspector_port` of the
    * configuration. Without either there is no inspector.
    */
   inspectorPort?: number;
+  /** The address of the inspector. Default: 127.0.0.1. */
+  inspectorIp?: string;
   /** The state folder. Default: `.wrangler/state` beside the configuration file. */
   persistTo?: string;
+  /** `false` simulates bindings with `remote = true` on this machine. */
+  remoteBindings?: boolean;
+  /** Whether to build containers. Default: `dev.enable_containers` of the configuration. */
+  enableContainers?: boolean;
   /** Variables of the script. They replace variables of the configuration. */
   variables?: Readonly<Record<string, string>>;
   /** The host in the URLs of requests, as the script sees them. Default: the host of the first route, or the address. */
   host?: string;
+  /** The protocol in the URLs of requests. Default: `dev.upstream_protocol` of the configuration. */
+  upstreamProtocol?: "http" | "https";
+  /** Whether the first route gives the host in the URLs of requests. Default: `true`. */
+  inferOriginFromRoutes?: boolean;
+  /** The patterns of routes. Default: `routes` of the configuration. */
+  routes?: readonly string[];
   /** Whether HTML pages reload in the browser when the script changes. */
   liveReload?: boolean;
   /** Whether requests for `/__scheduled` call the script's `scheduled()`. */
   testScheduled?: boolean;
   /** The compatibility date of the script. Default: `compatibility_date` of the configuration. */
   compatibilityDate?: string;
+  /** The compatibility flags of the script. Default: `compatibility_flags` of the configuration. */
+  compatibilityFlags?: readonly string[];
+  /** The folder of static files. Default: `assets.directory` of the configuration. */
+  assets?: string;
   /** Text that replaces names in the script, by the name. Default: `define` of the configuration. */
   define?: Readonly<Record<string, string>>;
+  /** Modules that replace others, by the name in an import. Default: `alias` of the configuration. */
+  alias?: Readonly<Record<string, string>>;
+  /** Whether to minify the script. Default: `minify` of the configuration. */
+  minify?: boolean;
+  /** `false` runs the files of the script as they are. Default: not `no_bundle` of the configuration. */
+  bundle?: boolean;
+  /** The path of the `tsconfig.json` of the script. Default: `tsconfig` of the configuration. */
+  tsconfig?: string;
+  jsxFactory?: string;
+  jsxFragment?: string;
   /** Default: "info", which shows requests, the console of the script, warnings and errors. */
   logLevel?: LogLevel;
   /** The delay of each operation of the store, to simulate a remote store. */
@@ -82,12 +113,14 @@ export function checkOptions(options: StartDevOptions): void {
   if (hasQueryFaults(options.faults) && options.dns === false) {
     throw new UserError("A fault of DNS queries needs DNS: leave out --no-dns (dns: false).");
   }
-  const { logLevel, storeLatencyMilliseconds: latency, localProtocol, compatibilityDate } = options;
+  const { logLevel, storeLatencyMilliseconds: latency, compatibilityDate } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {
     throw new UserError(`logLevel "${logLevel as string}" is none of ${logLevels.join(", ")}.`);
   }
-  if (localProtocol !== undefined && localProtocol !== "http" && localProtocol !== "https") {
-    throw new UserError(`localProtocol "${String(localProtocol)}" is neither http nor https.`);
+  for (const name of ["localProtocol", "upstreamProtocol"] as const) {
+    const protocol = options[name];
+    if (protocol === undefined || protocol === "http" || protocol === "https") continue;
+    throw new UserError(`${name} "${String(protocol)}" is neither http nor https.`);
   }
   if (compatibilityDate !== undefined && !isDate(compatibilityDate)) {
     throw new UserError(

@@ -53,7 +53,6 @@ import {
 import {
   enterEnvironment,
   hiddenBindings,
-  inspectorHost,
   readProject,
   workerInput,
   wranglerWarnings,
@@ -149,7 +148,7 @@ export class DevServer implements RunningDev {
   #hostname = "localhost";
   #port = 0;
   /** `null` without an inspector. */
-  #inspectorPort: number | null = null;
+  #inspector: { readonly hostname: string; readonly port: number } | null = null;
   #endWatch: () => void = () => {};
   /** The message for the next time that the script answers; `null` for the summary. */
   #readyMessage: (() => string | Promise<string>) | null = null;
@@ -182,12 +181,13 @@ export class DevServer implements RunningDev {
 
   /** The address of the inspector; `null` without an inspector. */
   get inspector(): string | null {
-    return this.#inspectorPort === null ? null : `${inspectorHost}:${this.#inspectorPort}`;
+    if (this.#inspector === null) return null;
+    return new URL(urlOf({ protocol: "http", ...this.#inspector })).host;
   }
 
   /** The name of the script in tools that show several. */
   get scriptName(): string | undefined {
-    return this.#project.wrangler.name;
+    return this.#options.name ?? this.#project.wrangler.name;
   }
 
   get buckets(): readonly BucketBinding[] {
@@ -209,7 +209,8 @@ export class DevServer implements RunningDev {
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
     const inspectorPort = this.#options.inspectorPort ?? wrangler.dev.inspector_port;
     if (inspectorPort !== undefined) {
-      this.#inspectorPort = await findFreePort(inspectorPort, inspectorHost);
+      const { inspectorIp: hostname = "127.0.0.1" } = this.#options;
+      this.#inspector = { hostname, port: await findFreePort(inspectorPort, hostname) };
     }
     this.#supervisor = new ScriptSupervisor({
       input: this.#input(),
@@ -361,7 +362,7 @@ export class DevServer implements RunningDev {
     return workerInput(this.#project, this.#options, {
       hostname: this.#hostname,
       port: this.#port,
-      inspectorPort: this.#inspectorPort,
+      inspector: this.#inspector,
       hasDns: this.#parts.dns !== null,
       isObserved: this.#options.explorer !== false,
       console: this.#console,

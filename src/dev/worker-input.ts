@@ -26,8 +26,6 @@ import { stateFolder } from "../state/folder.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
-export const inspectorHost = "127.0.0.1";
-
 export interface Project {
   readonly config: ProjectConfig;
   readonly wrangler: WranglerConfig;
@@ -36,7 +34,7 @@ export interface Project {
 /** @throws UserError with the mistakes of the file */
 export function readProject(options: StartDevOptions): Project {
   const config = readConfig(options);
-  const { environment: env, script } = options;
+  const { environment: env, script, assets: directory } = options;
   let wrangler: WranglerConfig;
   try {
     const selection = { config: config.path ?? undefined, script, env };
@@ -44,7 +42,11 @@ export function readProject(options: StartDevOptions): Project {
   } catch (error) {
     throw new UserError((error as Error).message, { cause: error });
   }
-  requireScript(config, wrangler, script);
+  requireScript(
+    config,
+    directory === undefined ? wrangler : { ...wrangler, assets: { directory } },
+    script,
+  );
   return { config, wrangler: withoutServedBuckets(wrangler, config.buckets) };
 }
 
@@ -53,7 +55,7 @@ export interface WorkerSurroundings {
   readonly hostname: string;
   readonly port: number;
   /** `null` without an inspector. */
-  readonly inspectorPort: number | null;
+  readonly inspector: { readonly hostname: string; readonly port: number } | null;
   readonly hasDns: boolean;
   /** Whether the console receives each invocation of the script, for the explorer. */
   readonly isObserved: boolean;
@@ -66,17 +68,23 @@ export function workerInput(
   surroundings: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
-  const { hostname, port, inspectorPort, isObserved, console } = surroundings;
-  const { script, environment, localProtocol, logLevel, variables = {} } = options;
-  const { envFiles, compatibilityDate, define, host, liveReload, testScheduled } = options;
+  const { hostname, port, inspector, isObserved, console } = surroundings;
+  const { script, environment, logLevel, envFiles, assets, variables = {} } = options;
+  const { compatibilityDate, compatibilityFlags, routes, localProtocol, upstreamProtocol } =
+    options;
+  const { host, inferOriginFromRoutes, liveReload, testScheduled, enableContainers } = options;
   return {
     config: wrangler,
-    ...(script !== undefined && { entrypoint: script }),
-    ...(environment !== undefined && { env: environment }),
+    name: options.name,
+    entrypoint: script,
+    env: environment,
     // wrangler would look for them beside the configuration file.
-    ...(envFiles !== undefined && { envFiles: envFiles.map((path) => resolve(path)) }),
-    ...(compatibilityDate !== undefined && { compatibilityDate }),
-    ...(define !== undefined && { build: { define } }),
+    envFiles: envFiles?.map((path) => resolve(path)),
+    compatibilityDate,
+    compatibilityFlags: compatibilityFlags && [...compatibilityFlags],
+    triggers: routes?.map((pattern) => ({ type: "route", pattern })),
+    assets,
+    build: buildInput(options),
     bindings: {
       ...Object.fromEntries(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
@@ -87,7 +95,7 @@ export function workerInput(
           { type: `unsafe_${type}`, dev },
         ]),
       ),
-      ...(inspectorPort === null && { [exceptionsName]: tailBinding("exceptions") }),
+      ...(inspector === null && { [exceptionsName]: tailBinding("exceptions") }),
       ...(isObserved && { [activityName]: tailBinding("activity") }),
     },
     legacy: {
@@ -102,14 +110,20 @@ export function workerInput(
       server: {
         hostname,
         port,
-        ...(localProtocol !== undefined && { secure: localProtocol === "https" }),
+        secure: localProtocol && localProtocol === "https",
+        httpsKeyPath: options.httpsKeyPath,
+        httpsCertPath: options.httpsCertPath,
       },
       // Beside wrangler's inspector, workerd opens one that accepts the requests of any web page. It
       // can run code in the script and read its memory, so there is none that was not asked for.
-      inspector: inspectorPort === null ? false : { hostname: inspectorHost, port: inspectorPort },
-      ...(host !== undefined && { origin: { hostname: host } }),
-      ...(liveReload !== undefined && { liveReload }),
-      ...(testScheduled !== undefined && { testScheduled }),
+      inspector: inspector ?? false,
+      origin: { hostname: host, secure: upstreamProtocol && upstreamProtocol === "https" },
+      inferOriginFromRoutes,
+      liveReload,
+      testScheduled,
+      // With `false`, wrangler simulates what the configuration calls remote.
+      remote: options.remoteBindings === false ? false : undefined,
+      enableContainers,
       persist: stateFolder(config.folder, options.persistTo),
       // wrangler's dev servers use the same registry.
       registry: devRegistryPath(),
@@ -117,6 +131,26 @@ export function workerInput(
       logLevel: logLevel ?? logLevelDefault,
       structuredLogsHandler: console.write.bind(console),
     },
+  };
+}
+
+/** What the options say of the build. Paths are relative to the working folder, as a shell completes them. */
+function buildInput(options: StartDevOptions): WorkerInput["build"] {
+  const { bundle, define, alias, minify, tsconfig, jsxFactory, jsxFragment } = options;
+  return {
+    bundle,
+    define,
+    alias:
+      alias &&
+      Object.fromEntries(
+        Object.entries(alias).map(([name, module]) => {
+          return [name, module.startsWith(".") ? resolve(module) : module];
+        }),
+      ),
+    minify,
+    tsconfig: tsconfig && resolve(tsconfig),
+    jsxFactory,
+    jsxFragment,
   };
 }
 

@@ -3,6 +3,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { experimental_getWranglerCommands } from "wrangler";
+import { optionsOf } from "../../src/cli/command.ts";
+import { dev as devCommand } from "../../src/cli/dev.ts";
 import {
   createProject,
   DevProcess,
@@ -94,7 +97,80 @@ describe("ledge dev", () => {
     expect({ code, errors }).toEqual({ code: 3, errors: "There is no file none.env.\n" });
   });
 
+  it("passes the options of a build and of addresses on", async () => {
+    const folder = createProject({
+      "wrangler.json": { ...configuration, routes: ["shop.example.com/*"], minify: true },
+      "app/index.jsx": `
+        import { kind } from "module";
+        import { flag } from "path-of-tsconfig";
+        import { env } from "cloudflare:workers";
+        const element = (tag, props, ...children) => tag + children.join("");
+        export default {
+          async fetch(request) {
+            const { protocol, hostname, pathname } = new URL(request.url);
+            if (pathname === "/asset") return env.ASSETS.fetch(request);
+            function thisIsNotMinified() {}
+            return Response.json({
+              protocol, hostname, kind, flag, jsx: <b>hi</b>,
+              source: thisIsNotMinified.toString(),
+              isNode: typeof process === "object" && typeof process.versions === "object",
+            });
+          },
+        };`,
+      "app/real.js": "export const kind = 'replaced';",
+      "app/tsconfig.custom.json": {
+        compilerOptions: { paths: { "path-of-tsconfig": ["./flag.js"] } },
+      },
+      "app/flag.js": "export const flag = 'by tsconfig';",
+      "public/hello.txt": "hello",
+    });
+    const words =
+      "--cwd app index.jsx --name other --no-minify --alias module:./real.js --tsconfig tsconfig.custom.json " +
+      "--jsx-factory element --assets ../public --compatibility-flag nodejs_compat " +
+      "--upstream-protocol https --route store.example.com/* --no-dns --no-live-reload -l";
+    const dev = ledgeDev(folder, ...words.split(" "));
+    const url = await dev.url();
+    await waitForAnswer(url, {
+      protocol: "https:",
+      hostname: "store.example.com",
+      kind: "replaced",
+      flag: "by tsconfig",
+      jsx: "bhi",
+      source: expect.stringContaining("thisIsNotMinified") as string,
+      isNode: true,
+    });
+    expect(await (await fetch(`${url}/hello.txt`)).text()).toBe("hello");
+    expect(await dev.end()).toBe(0);
+  });
+
+  it("has every option of wrangler dev, or says why not", async () => {
+    const { registry, globalFlags } = experimental_getWranglerCommands();
+    type Options = Record<string, { alias?: string | readonly string[]; describe?: unknown }>;
+    const definition = registry.subtree.get("dev")?.definition as { args?: Options } | undefined;
+    const options: Options = { ...globalFlags, ...definition?.args };
+    const names = Object.entries(options).flatMap(([name, { alias = [] }]) =>
+      [name, ...[alias].flat()].map((each) => (each.length === 1 ? `-${each}` : `--${each}`)),
+    );
+    expect(names.length).toBeGreaterThan(50);
+    const own = optionsOf(devCommand).flatMap(({ name, short }) => [`--${name}`, `-${short}`]);
+    const others = Object.keys(devCommand.wranglerOptions ?? {}).flatMap((each) =>
+      each.split(", "),
+    );
+    // The script is an argument, and --no-bundle belongs to --bundle.
+    const known = new Set([...own, ...others, "--script", "--no-bundle"]);
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+  });
+
   it.each([
+    [
+      ["--remote"],
+      2,
+      "wrangler has --remote, Ledge does not, because the script always runs on this",
+    ],
+    [["-r"], 2, "wrangler has -r, Ledge does not"],
+    [["--tunnel-name=x"], 2, "wrangler has --tunnel-name, Ledge does not, because a tunnel needs"],
+    [["--x-provision"], 2, "wrangler has --x-provision, Ledge does not"],
+    [["--minify=maybe"], 2, '--minify must be true or false, not "maybe".'],
     [["--compatibility-date", "soon"], 1, 'The compatibility date "soon" is not a date'],
     [["--define", "X"], 2, '--define must be NAME:VALUE, not "X".'],
     [["none.js"], 3, "There is no file none.js."],
@@ -108,7 +184,7 @@ describe("ledge dev", () => {
     });
     const ran = await runInProcess(folder, ["dev", "--port", "0", "--no-dns", ...words]);
     expect(ran).toMatchObject({ code, out: "", error: expect.stringContaining(message) });
-    expect(ran.error).not.toMatch(/wrangler dev|^ +at /m);
+    expect(ran.error).not.toMatch(/wrangler dev(?! --remote)|^ +at /m);
   });
 
   it("shows a failed build without colours in a pipe", async () => {

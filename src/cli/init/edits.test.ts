@@ -40,7 +40,11 @@ describe("editScripts()", () => {
   it("leaves a script with an option that we do not have", () => {
     expect(editScript("wrangler dev --remote")).toEqual({
       script: "wrangler dev --remote",
-      notes: ['the script "x" stays: There is no option --remote.'],
+      notes: [
+        expect.stringContaining(
+          'the script "x" stays: wrangler has --remote, Ledge does not',
+        ) as string,
+      ],
     });
   });
 });

@@ -225,6 +225,26 @@ export const checks = {
     }
   },
 
+  "options of `wrangler dev`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "options", {
+      ...ledgeProject,
+      "options.js": `
+        import { experimental_getWranglerCommands as read } from "wrangler";
+        const { registry, globalFlags } = read();
+        console.log(Object.keys({ ...globalFlags, ...registry.subtree.get("dev").definition.args }).join());
+        process.exit();`,
+    });
+    const names = (await run(installation, folder, "options.js")).trim().split(",");
+    assert(names.length > 40, names.join());
+    const help = await ledge(installation, folder, "dev", "--help");
+    for (const name of names) {
+      if (["script", "no-bundle"].includes(name) || help.includes(`--${name} `)) continue;
+      const word = name.length === 1 ? `-${name}` : `--${name}`;
+      const refused = ledge(installation, folder, "dev", word);
+      await assert.rejects(refused, new RegExp(`wrangler has ${word}, Ledge does not, because`));
+    }
+  },
+
   "`ledge types`": async (installation: Installation) => {
     const folder = makeFolder(installation, "ledge-types", ledgeProject);
     await ledge(installation, folder, "types");
