@@ -1,12 +1,19 @@
 /** What the matrix runs on an installation. The keys are the rows of the table. */
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bytesOf } from "../../../support/bytes.ts";
 import { documentedProject } from "../documented-project.ts";
+import { npmInstall } from "./installation.ts";
 import { killUploads } from "./killed-uploads.ts";
 import { eventually, freePort, Program } from "./program.ts";
+import {
+  exampleProject,
+  reactRouterProject,
+  tryBuildAndPreview,
+  tryDevAndTests,
+} from "./vite-projects.ts";
 
 export interface Installation {
   readonly folder: string;
@@ -276,6 +283,24 @@ export const checks = {
     }
   },
 
+  "`ledge/vite`: dev and tests": async (installation: Installation) => {
+    const folder = makeFolder(installation, "ledge-vite-dev", exampleProject.files);
+    await tryDevAndTests(starter(installation, folder), exampleProject);
+  },
+
+  "`ledge/vite`: build, preview and deploy": async (installation: Installation) => {
+    const folder = makeFolder(installation, "ledge-vite-build", exampleProject.files);
+    await tryBuildAndPreview(starter(installation, folder), exampleProject);
+  },
+
+  "React Router on `ledge/vite`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "react-router", reactRouterProject.files);
+    // Vite and wrangler, which are peers, are those of the installation.
+    npmInstall(folder, "--legacy-peer-deps");
+    await tryDevAndTests(starter(installation, folder), reactRouterProject);
+    await tryBuildAndPreview(starter(installation, folder), reactRouterProject);
+  },
+
   vitest: async (installation: Installation) => {
     for (const name of ["isolation", "bindings"]) {
       const folder = makeFolder(installation, name, {});
@@ -315,6 +340,15 @@ function tool(
   ...args: string[]
 ): Program {
   return new Program(node, [join(installed, "node_modules", path), ...args], folder);
+}
+
+/** Programs of a project that has packages of its own beside those of the installation. */
+function starter(installation: Installation, folder: string) {
+  return (path: string, ...args: string[]): Program => {
+    const own = join(folder, "node_modules", path);
+    if (!existsSync(own)) return tool(installation, folder, path, ...args);
+    return new Program(installation.node, [own, ...args], folder);
+  };
 }
 
 function ledge(installation: Installation, folder: string, ...args: string[]): Promise<string> {

@@ -72,10 +72,10 @@ export function installNode(folder: string, version: string): string {
 }
 
 /** npm would take "latest" from its cache. */
-function npmInstall(folder: string): void {
+export function npmInstall(folder: string, ...options: string[]): void {
   const { status, stdout, stderr } = spawnSync(
     "npm",
-    ["install", "--prefer-online", "--no-audit", "--no-fund", "--loglevel=error"],
+    ["install", "--prefer-online", "--no-audit", "--no-fund", "--loglevel=error", ...options],
     { cwd: folder, encoding: "utf8" },
   );
   if (status === 0) return;
