@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import type * as PackageVersion from "./package-version.ts";
-import { checkVersion, compareVersions, packageOfModule } from "./package-version.ts";
+import { checkVersion, compareVersions, isOtherMajor, packageOfModule } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 
 describe("compareVersions()", () => {
@@ -18,6 +18,21 @@ describe("compareVersions()", () => {
     ["1.0.0+build", "1.0.0", 0],
   ])("compares %s with %s", (a, b, sign) => {
     expect(Math.sign(compareVersions(a, b))).toBe(sign);
+  });
+});
+
+describe("isOtherMajor()", () => {
+  it.each([
+    ["5.1.0", "^4.1.0", true],
+    ["4.1.12", "^4.1.0", false],
+    ["3.2.0", "^4.1.0 || ~5.0.0", true],
+    ["5.1.0", "^4.1.0 || ^5.0.0", false],
+    ["5.1.0", "4.1.12", true],
+    ["5.1.0", ">=4.1.0", false],
+    ["5.1.0", "2.0.x - 3.2.x", false],
+    ["5.1.0", "*", false],
+  ])("is, of %s and %s, %s", (version, range, isOther) => {
+    expect(isOtherMajor(version, range)).toBe(isOther);
   });
 });
 

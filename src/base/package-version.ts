@@ -93,6 +93,8 @@ interface FoundPackage {
   readonly version: string;
   /** The path of the module that an import of the package loads */
   readonly entry: string;
+  /** Ranges of versions, by the names of packages. */
+  readonly peers: Readonly<Record<string, string>>;
 }
 
 /** Looks into each `node_modules`, because a package may export neither its manifest nor a CommonJS entry. */
@@ -102,13 +104,24 @@ export function findPackage(folder: string, packageName: string): FoundPackage |
     const path = join(modules, packageName);
     try {
       const text = readFileSync(join(path, "package.json"), "utf8");
-      const manifest = JSON.parse(text) as { version: string; main?: string };
-      return { version: manifest.version, entry: join(path, manifest.main ?? "index.js") };
+      const { version, main, peerDependencies } = JSON.parse(text) as {
+        version: string;
+        main?: string;
+        peerDependencies?: Record<string, string>;
+      };
+      return { version, entry: join(path, main ?? "index.js"), peers: peerDependencies ?? {} };
     } catch {
       continue;
     }
   }
   return null;
+}
+
+/** Whether a range such as `^4.1.0 || ^5.0.0` has no version with this major number. */
+export function isOtherMajor(version: string, range: string): boolean {
+  const majors = range.split("||").map((part) => /^\s*[~^]?(\d+)\.[\d.]+\s*$/.exec(part)?.[1]);
+  // Ranges of other forms can have any version.
+  return majors.every((major) => major !== undefined && major !== version.split(".")[0]);
 }
 
 export function packageVersion(): string {

@@ -3,7 +3,35 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { PoolOptions, PoolWorker } from "vitest/node";
-import { isRoomyMemory, keepStateInMemory } from "./pool.ts";
+import { temporaryFolder } from "../../../test/support/temporary-folder.ts";
+import { testedVersions } from "../../base/tested-versions.ts";
+import { findPool, isRoomyMemory, keepStateInMemory } from "./pool.ts";
+
+const [, vitestNewest] = testedVersions.vitest;
+const plugin = "@cloudflare/vitest-plugin";
+
+function project(packages: Readonly<Record<string, object>>): string {
+  const files = Object.entries(packages).map(
+    ([name, manifest]) => [`node_modules/${name}/package.json`, JSON.stringify(manifest)] as const,
+  );
+  return temporaryFolder(Object.fromEntries(files));
+}
+
+it("findPool() says which vitest a pool needs", async () => {
+  const vitest = { version: "5.1.0" };
+  const pool = { version: "1.1.13", peerDependencies: { vitest: "^4.1.0" } };
+  const folder = project({ vitest, [plugin]: pool });
+  await expect(findPool(folder)).rejects.toThrow(
+    `${plugin} 1.1.13 runs tests of vitest ^4.1.0, and ${folder} has vitest 5.1.0. Install ` +
+      `vitest@${vitestNewest}, or a version of ${plugin} for vitest 5.1.0.`,
+  );
+  await expect(findPool(project({ vitest }))).rejects.toThrow(
+    `npm install --save-dev ${plugin} vitest@${vitestNewest}`,
+  );
+  await expect(findPool(project({ vitest: { version: vitestNewest } }))).rejects.toThrow(
+    new RegExp(`npm install --save-dev ${plugin}$`),
+  );
+});
 
 const memory = { type: 0x01021994, bsize: 4096, bavail: 1024 ** 3 / 4096 };
 

@@ -10,7 +10,7 @@ import { statfsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { PoolRunnerInitializer, PoolWorker } from "vitest/node";
-import { checkVersion, findPackage } from "../../base/package-version.ts";
+import { checkVersion, findPackage, isOtherMajor } from "../../base/package-version.ts";
 import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
 import { OwnFolder } from "../../state/runs.ts";
@@ -40,8 +40,9 @@ interface RuntimeWorker extends PoolWorker {
 /** The packages with a pool. The successor is first: a project with both packages is migrating. */
 const pools = ["@cloudflare/vitest-plugin", "@cloudflare/vitest-pool-workers"] as const;
 
-/** @throws UserError when the pool or vitest is missing or too old */
+/** @throws UserError when the pool or vitest is missing or too old, or when they do not fit */
 export async function findPool(folder: string): Promise<PoolModule> {
+  const [, vitestNewest] = testedVersions.vitest;
   const vitest = findPackage(folder, "vitest");
   if (vitest === null) {
     throw new UserError(
@@ -49,11 +50,19 @@ export async function findPool(folder: string): Promise<PoolModule> {
         "npm install --save-dev vitest",
     );
   }
-  checkVersion("vitest", vitest.version, folder);
   for (const name of pools) {
     const found = findPackage(folder, name);
     if (found === null) continue;
     checkVersion(name, found.version, folder);
+    const range = found.peers["vitest"] ?? "*";
+    // vitest would start no test, with an error that does not say why.
+    if (isOtherMajor(vitest.version, range)) {
+      throw new UserError(
+        `${name} ${found.version} runs tests of vitest ${range}, and ${folder} has vitest ${vitest.version}. ` +
+          `Install vitest@${vitestNewest}, or a version of ${name} for vitest ${vitest.version}.`,
+      );
+    }
+    checkVersion("vitest", vitest.version, folder);
     const module = (await import(pathToFileURL(found.entry).href)) as Partial<PoolModule>;
     if (module.cloudflareTest !== undefined) return module as PoolModule;
     const [, newest] = testedVersions[name];
@@ -64,7 +73,9 @@ export async function findPool(folder: string): Promise<PoolModule> {
   }
   throw new UserError(
     `ledge/vitest runs tests in ${pools.join(" or ")}, and ${folder} has neither. ` +
-      "Install one: npm install --save-dev @cloudflare/vitest-plugin",
+      "Install one: npm install --save-dev @cloudflare/vitest-plugin" +
+      // npm refuses the plugin beside another major version.
+      (isOtherMajor(vitest.version, vitestNewest) ? ` vitest@${vitestNewest}` : ""),
   );
 }
 

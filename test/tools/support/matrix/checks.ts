@@ -7,6 +7,7 @@ import { bytesOf } from "../../../support/bytes.ts";
 import { documentedProject } from "../documented-project.ts";
 import { npmInstall } from "./installation.ts";
 import { killUploads } from "./killed-uploads.ts";
+import { peerChecks } from "./peers.ts";
 import { eventually, freePort, Program } from "./program.ts";
 import {
   exampleProject,
@@ -230,7 +231,18 @@ export const checks = {
     } finally {
       await server.interrupt();
     }
+    const { k2: _k2, key_of_a_later_wrangler: _later, ...ours } = unknown;
+    const both = JSON.stringify({ ...table, ...ours, env: { staging: { ...table, ...ours } } });
+    writeFileSync(join(folder, "wrangler.jsonc"), both);
+    writeFileSync(join(folder, "program.js"), platformProxyProgram("ledge"));
+    for (const environment of [[], ["--env", "staging"]]) {
+      const output = await ledge(installation, folder, "types", ...environment);
+      assert.doesNotMatch(output, /Unexpected fields/);
+    }
+    assert.doesNotMatch(await run(installation, folder, "program.js"), /Unexpected fields/);
   },
+
+  ...peerChecks,
 
   "options of `wrangler dev`": async (installation: Installation) => {
     const folder = makeFolder(installation, "options", {
