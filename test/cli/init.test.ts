@@ -283,6 +283,24 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(other.out).toContain("Next:\n  bun install\n  bunx ledge dev\n");
   });
 
+  it("edits the projects of a monorepo that have a bucket", async () => {
+    const folder = temporaryFolder();
+    const bucket = `[[r2_buckets]]\nbinding = "A"\nbucket_name = "a"\n`;
+    write(folder, {
+      "package.json": JSON.stringify({ devDependencies: { wrangler: "^4.160.0" } }),
+      "packages/docs/wrangler.toml": `name = "docs"\n`,
+      "packages/api/wrangler.toml": `name = "api"\n${bucket}`,
+      "packages/web/wrangler.toml": `name = "web"\n${bucket}`,
+      "packages/web/package.json": JSON.stringify({ scripts: { start: "wrangler dev" } }),
+    });
+    const { out } = await run(folder, "ledge", "init", "--yes");
+    expect(out).toContain("+++ packages/api/wrangler.toml");
+    expect(out).not.toContain("packages/docs");
+    expect(out).toContain(
+      "  npm install\n  (cd packages/api && npx ledge dev)\n  (cd packages/web && npm run start)\n",
+    );
+  });
+
   it("refuses a project that has only an example of its configuration", async () => {
     const folder = temporaryFolder();
     write(folder, { "package.json": "{}", "wrangler.example.jsonc": "{}" });

@@ -202,6 +202,16 @@ describe("editConfiguration() of JSON", () => {
     ]);
   });
 
+  it("leaves a placeholder for a name, and says so", () => {
+    const text = `{ "$schema": "own.json", "env": { "live": { "r2_buckets": [{ "binding": "A", "bucket_name": "" }] } } }`;
+    expect(edit(text, "json")).toEqual({
+      text,
+      notes: [
+        'env.live.r2_buckets.0 cannot be adopted: "" is not a valid bucket name. Add bucket_name, as in "photos".',
+      ],
+    });
+  });
+
   it("replaces the schema of wrangler, and leaves remote buckets", () => {
     const text = `{ "$schema": "./node_modules/wrangler/config-schema.json", "r2_buckets": [{ "binding": "A", "bucket_name": "a", "remote": true }] }`;
     expect(JSON.parse(edit(text, "json").text)).toEqual({

@@ -39,7 +39,7 @@ export function editConfiguration(
 ): string {
   const parseText = isToml ? parseToml : parse;
   const table = parseText(text) as Table;
-  const additions = additionsFor(table);
+  const additions = additionsFor(table, note);
   const withBuckets = isToml ? addToToml(text, additions) : addToJson(text, additions);
   // Text can be inserted into a list or a table that is closed, and then has no effect or is refused.
   const isAdded = (): boolean => {
@@ -61,7 +61,7 @@ export function editConfiguration(
 }
 
 /** The buckets of `r2_buckets` that `store_buckets` does not have, in each part of the file. */
-function additionsFor(table: Table): Addition[] {
+function additionsFor(table: Table, note: Note = () => {}): Addition[] {
   const environments = isTable(table["env"]) ? Object.entries(table["env"]) : [];
   const parts = [
     { path: [], own: table },
@@ -69,7 +69,9 @@ function additionsFor(table: Table): Addition[] {
   ];
   return parts.flatMap(({ path, own }) => {
     const given = Array.isArray(own["store_buckets"]) ? own["store_buckets"] : [];
-    const buckets = adoptBuckets(own, given as { binding: string }[], () => {});
+    const buckets = adoptBuckets(own, given as { binding: string }[], (place, problem) =>
+      note(`${[...path, ...place].join(".")} ${problem}.`),
+    );
     const entries = buckets.map(({ binding, bucketName, previewBucketName }) => ({
       binding,
       bucket_name: bucketName,

@@ -1,9 +1,10 @@
 /** The edits that make a project one of Ledge, and their diff. A plan reads files and writes none. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { linesIf } from "../../base/format.ts";
 import { isTable } from "../../base/schema.ts";
 import { findConfigFileIn } from "../../config/config-file.ts";
+import { adoptBuckets } from "../../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import type { LeafCommand } from "../command.ts";
 import {
@@ -41,13 +42,25 @@ export interface Plan {
 const searchDepthMax = 3;
 const pluginConfigPattern = /^vite(?:st)?(?:\.[\w-]+)?\.config\.[cm]?[jt]s$/;
 
-/** The folders with a configuration file: this folder, or else the folders below it. */
-export function findProjects(folder: string, depth = 0): string[] {
+/**
+ * The folders with a configuration file: this folder, or else the folders below it. Of a monorepo, the
+ * projects without a bucket are left out, unless no project has one.
+ */
+export function findProjects(folder: string): string[] {
+  const found = findConfigurations(folder, 0);
+  const withBuckets = found.filter((project) => {
+    const text = readFileSync(findConfigFileIn(project) as string, "utf8");
+    return /\b(?:r2|store)_buckets\b/.test(text);
+  });
+  return withBuckets.length === 0 ? found : withBuckets;
+}
+
+function findConfigurations(folder: string, depth: number): string[] {
   if (findConfigFileIn(folder) !== null) return [folder];
   if (depth === searchDepthMax) return [];
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !/^\.|^node_modules$|^dist$/.test(entry.name))
-    .flatMap(({ name }) => findProjects(join(folder, name), depth + 1));
+    .flatMap(({ name }) => findConfigurations(join(folder, name), depth + 1));
 }
 
 /**
@@ -152,7 +165,7 @@ function startOf(files: PlannedFiles, project: string, manager: PackageManager):
       ? `${manager.exec} ${isVite ? "vite" : "ledge"} dev`
       : `${manager.name} run ${script}`;
   const step = relative(files.folder, project);
-  return [step === "" ? command : `cd ${step} && ${command}`];
+  return [step === "" ? command : `(cd ${step} && ${command})`];
 }
 
 /** The edits of a folder that has a `package.json` and no configuration file. */
@@ -174,11 +187,21 @@ export function planTemplate(
   return { ...files.plan(), configurations: [], remarks: [], starts };
 }
 
+/**
+ * The configurations of all environments, adopted. A bucket that cannot be adopted is left out, with a
+ * note (`editConfiguration()`): often an environment has a placeholder as the name of its bucket.
+ *
+ * @throws UserError with the other mistakes of the file
+ */
 function readEnvironments(configPath: string): ProjectConfig[] {
-  const selection = { configPath, adopt: true, keysOptional: true };
-  const top = readConfig(selection);
+  const read = (environment?: string): ProjectConfig => {
+    const config = readConfig({ configPath, environment, keysOptional: true });
+    const adopted = adoptBuckets(config.table, config.buckets, () => {});
+    return { ...config, buckets: [...config.buckets, ...adopted] };
+  };
+  const top = read();
   const names = isTable(top.source["env"]) ? Object.keys(top.source["env"]) : [];
-  return [top, ...names.map((environment) => readConfig({ ...selection, environment }))];
+  return [top, ...names.map(read)];
 }
 
 function ignoreState(files: PlannedFiles, project: string): void {
