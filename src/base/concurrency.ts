@@ -1,10 +1,11 @@
 /** Works on items as they arrive, on `concurrency` of them at once, until one fails. */
 export async function mapConcurrent<Item>(
-  items: AsyncIterable<Item>,
+  items: AsyncIterable<Item> | Iterable<Item>,
   concurrency: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const iterator = items[Symbol.asyncIterator]();
+  const iterator =
+    Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   let failed = false;
   const workThrough = async (): Promise<void> => {
     while (!failed) {

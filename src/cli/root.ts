@@ -15,13 +15,14 @@ const store: CommandGroup = {
   name: "store",
   summary: "The buckets of a project: list, put, get, import, export",
   async commands() {
-    const [listing, objects, { copy }, { presign }, transfer, backups, maintenance] =
+    const [listing, objects, copies, { presign }, imports, exports, backups, maintenance] =
       await Promise.all([
         import("./store/listing.ts"),
         import("./store/objects.ts"),
         import("./store/copy.ts"),
         import("./store/presign.ts"),
-        import("./store/transfer.ts"),
+        import("./store/import.ts"),
+        import("./store/export.ts"),
         import("./store/backup.ts"),
         import("./store/maintenance.ts"),
       ]);
@@ -33,10 +34,12 @@ const store: CommandGroup = {
       objects.get,
       objects.put,
       objects.deleteObjects,
-      copy,
+      copies.copy,
+      copies.move,
+      copies.sync,
       presign,
-      transfer.importObjects,
-      transfer.exportObjects,
+      imports.importObjects,
+      exports.exportObjects,
       backups.backup,
       backups.restore,
       maintenance.stats,

@@ -185,11 +185,10 @@ describe("a lost answer", { timeout }, () => {
     };
     const [small, large] = [file("small", 100), file("large", 200_000)];
     const description = { http: {}, custom: {}, storageClass: "Standard" as const };
-    const copy = (prefix: string, source: string, key: string) =>
-      copyAcross({
-        from: { bucket, key: prefix + source },
-        to: { bucket, key: prefix + key },
-      });
+    const copy = async (prefix: string, source: string, key: string) => {
+      const from = { bucket, key: prefix + source };
+      return (await copyAcross({ from, to: { bucket, key: prefix + key } }))?.copy;
+    };
     const operations: [name: string, run: (prefix: string) => Promise<unknown>][] = [
       ["put inline", (prefix) => putFile(bucket, { key: `${prefix}small`, ...description }, small)],
       ["put file", (prefix) => putFile(bucket, { key: `${prefix}large`, ...description }, large)],

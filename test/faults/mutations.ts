@@ -53,7 +53,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "bad-input-files",
     effect: "a manifest may name a file outside the folder",
-    file: "src/cli/store/transfer.ts",
+    file: "src/cli/store/import.ts",
     original: 'throw new UserError("The manifest names a link that leads out of the folder.");',
     replacement: "return;",
   },

@@ -69,7 +69,7 @@ export const get = storeCommand({
 });
 
 /** Writes an object to a file or into a folder, and says so; or to standard output, for `-`. */
-async function getObject(
+export async function getObject(
   invocation: Invocation,
   bucket: Bucket,
   key: string,
@@ -89,11 +89,11 @@ async function getObject(
 }
 
 /** Whether a path names a folder: one that exists, or one that is made, with a slash at its end. */
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   return path.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function notFolder(path: string): UsageError {
+export function notFolder(path: string): UsageError {
   return new UsageError(
     `Several objects go into a folder, and "${path}" is none: write "${path}/" to make the folder.`,
   );
@@ -179,7 +179,7 @@ export const put = storeCommand({
 });
 
 /** Puts a file, or standard input for `-`, with the options of `put` as far as the command has them. */
-async function putObject(
+export async function putObject(
   invocation: Invocation,
   bucket: OpenBucket,
   key: string,
@@ -327,12 +327,15 @@ export async function deletePrefix(
   for await (const { objects } of listPages(bucket, { prefix })) {
     const keys = objects.map(({ key }) => key);
     deleted += keys.length;
-    if (dryRun) continue;
-    for (let start = 0; start < keys.length; start += deleteKeysMax) {
-      await bucket.call({ method: "delete", keys: keys.slice(start, start + deleteKeysMax) });
-    }
+    if (!dryRun) await deleteAll(bucket, keys);
   }
   return deleted;
+}
+
+export async function deleteAll(bucket: Bucket, keys: readonly string[]): Promise<void> {
+  for (let start = 0; start < keys.length; start += deleteKeysMax) {
+    await bucket.call({ method: "delete", keys: keys.slice(start, start + deleteKeysMax) });
+  }
 }
 
 /** The metadata of a file with this name. Text files count as UTF-8. */

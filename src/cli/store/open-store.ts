@@ -178,15 +178,24 @@ export function mergeBuckets(
   });
 }
 
+/** The bucket with this name or, if there is none, with this binding. */
+export function knownBucket(
+  buckets: readonly KnownBucket[],
+  word: string,
+): KnownBucket | undefined {
+  return (
+    buckets.find(({ bucketName }) => bucketName === word) ??
+    buckets.find((bucket) => [...bucket.bindings, ...bucket.otherNames].includes(word))
+  );
+}
+
 /**
- * Returns the bucket with this name or, if there is none, with this binding.
+ * Returns `knownBucket()`.
  *
  * @throws NotFoundError with a suggestion
  */
 export function findBucket(buckets: readonly KnownBucket[], word: string): KnownBucket {
-  const found =
-    buckets.find(({ bucketName }) => bucketName === word) ??
-    buckets.find((bucket) => [...bucket.bindings, ...bucket.otherNames].includes(word));
+  const found = knownBucket(buckets, word);
   if (found !== undefined) return found;
   const names = buckets.flatMap(({ bucketName, bindings }) => [bucketName, ...bindings]);
   const guess = nearest(word, names);

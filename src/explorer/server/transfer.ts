@@ -9,6 +9,7 @@ import { deleteKeysMax, listLimitMax, uploadBytesMax } from "../../store/core/li
 import { requireSameKey } from "../../store/core/metadata.ts";
 import { allChecksums, decodeObject, decodeObjects } from "../../store/core/object.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
+import { deleteMoved } from "../../store/node/bucket-objects.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import type { CopyTask, ObjectSelection } from "../api/tasks.ts";
 import { explained, quoted } from "./buckets.ts";
@@ -259,28 +260,11 @@ async function transferObject(
   );
   if (outcome.status === "missing") return "The object was deleted meanwhile.";
   if (outcome.status === "refused") return exists;
-  if (kind === "copy" || (await deleteSource(from, outcome.source))) return null;
+  if (kind === "copy" || (await deleteMoved(from, outcome.source))) return null;
   return (
     "The object was replaced while it was moved. Its earlier version is at " +
     `${quoted(target)}, and the new object stays where it is.`
   );
-}
-
-/** @returns false when another object has the key by now */
-async function deleteSource(bucket: Bucket, copied: DescribedObject): Promise<boolean> {
-  const { key, version, etag } = copied;
-  const found = await bucket.call({ method: "head", key });
-  if (found === null) return true;
-  if (decodeObject(key, found).version !== version) return false;
-  try {
-    // The condition holds off what is stored between the two calls.
-    const onlyIf = { etagMatches: [{ kind: "strong" as const, value: etag }] };
-    await bucket.call({ method: "delete", keys: [key], onlyIf });
-    return true;
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 10031) return false;
-    throw error;
-  }
 }
 
 /** Holds only when no object has the key. */

@@ -156,15 +156,15 @@ export interface CopyRequest {
 }
 
 /**
- * The copy has checksums of the same kinds as its source, of its whole content. Returns `null` when the
- * source does not exist.
+ * The copy has checksums of the same kinds as its source, of its whole content. Returns the source and its
+ * copy; `null` when the source does not exist.
  */
 export async function copyAcross({
   from,
   to: { bucket, key },
   storageClass,
   onBytes,
-}: CopyRequest): Promise<ObjectRecord | null> {
+}: CopyRequest): Promise<{ source: DescribedObject; copy: ObjectRecord } | null> {
   const opened = await from.bucket.get({ key: from.key });
   if (opened?.status !== "found") return null;
   const { object } = opened;
@@ -177,14 +177,36 @@ export async function copyAcross({
     bucket.follow?.(content, onCount);
     const { http, custom, ssecKeyMd5 } = object;
     const description = { http, custom, storageClass: storageClass ?? object.storageClass };
-    return await put(bucket, {
+    const copy = await put(bucket, {
       key,
       ...description,
       ...(ssecKeyMd5 !== undefined && { ssecKeyMd5 }),
       content,
     });
+    return { source: object, copy };
   } finally {
     closeContent(opened);
+  }
+}
+
+/**
+ * Deletes the source of an object that was moved.
+ *
+ * @returns false when another object has the key by now
+ */
+export async function deleteMoved(bucket: Bucket, source: DescribedObject): Promise<boolean> {
+  const { key, version, etag } = source;
+  const found = await headObject(bucket, key);
+  if (found === null) return true;
+  if (found.version !== version) return false;
+  try {
+    // The condition holds off what is stored between the two calls.
+    const onlyIf = { etagMatches: [{ kind: "strong" as const, value: etag }] };
+    await bucket.call({ method: "delete", keys: [key], onlyIf });
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 10031) return false;
+    throw error;
   }
 }
 

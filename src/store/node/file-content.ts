@@ -2,7 +2,7 @@
  * The content of a local file. The size is read once, and a file that becomes shorter is an error.
  * The content can be read several times, because a transfer may be repeated.
  */
-import { createReadStream, readFileSync, statSync } from "node:fs";
+import { createReadStream, readFileSync, statSync, type Stats } from "node:fs";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm, Checksums, HashAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
@@ -15,11 +15,14 @@ export const largePartBytes = 1024 ** 3;
 export class FileContent {
   readonly path: string;
   readonly size: number;
+  /** When the file was changed, in milliseconds since the epoch. */
+  readonly modified: number;
   #bytes: Uint8Array | undefined;
 
-  private constructor(path: string, size: number) {
+  private constructor(path: string, { size, mtimeMs }: Stats) {
     this.path = path;
     this.size = size;
+    this.modified = mtimeMs;
   }
 
   /** Synchronous: for many small files this is faster than waiting for each. */
@@ -33,7 +36,7 @@ export class FileContent {
       throw new UserError(message);
     }
     if (!found.isFile()) throw new UserError(`${path} is not a file.`);
-    return new FileContent(path, found.size);
+    return new FileContent(path, found);
   }
 
   /**
