@@ -5,7 +5,6 @@ import {
   adoptOption,
   configOptions,
   configSelection,
-  exitCode,
   persistOption,
   UsageError,
   type LeafCommand,
@@ -174,11 +173,11 @@ export const dev: LeafCommand = {
     };
     keepConsolePlain();
     const isInteractive = invocation.boolean("show-interactive-dev-session") ?? true;
-    await runTerminalSession(options, {
+    const code = await runTerminalSession(options, {
       interactive: isInteractive && process.stdin.isTTY && process.stdout.isTTY,
     });
     // The session has stopped everything. Handles that are still open must not keep the process.
-    process.exit(exitCode.done);
+    process.exit(code);
   },
 };
 

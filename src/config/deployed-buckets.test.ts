@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { adoptBuckets, deployedBuckets, withoutServedBuckets } from "./deployed-buckets.ts";
+import {
+  adoptBuckets,
+  deployedBuckets,
+  unservedBuckets,
+  withoutServedBuckets,
+} from "./deployed-buckets.ts";
 
 const entry = { binding: "PHOTOS", bucket_name: "photos" };
 
@@ -84,6 +89,12 @@ describe("adoptBuckets()", () => {
       ],
     });
   });
+});
+
+it("unservedBuckets() are the buckets that the simulator serves on this machine", () => {
+  const table = { r2_buckets: [entry, { binding: "LOGS" }, { binding: "FAR", remote: true }] };
+  expect(unservedBuckets(table, [])).toEqual(["PHOTOS", "LOGS"]);
+  expect(unservedBuckets(table, [{ binding: "PHOTOS" }])).toEqual(["LOGS"]);
 });
 
 describe("withoutServedBuckets()", () => {

@@ -105,6 +105,17 @@ export function simulatedBuckets(
   });
 }
 
+/** The bindings of the list that the store could serve, and does not. */
+export function unservedBuckets(
+  table: Table,
+  served: readonly Pick<BucketBinding, "binding">[],
+): string[] {
+  const names = new Set(served.map(({ binding }) => binding));
+  return deployedBuckets(table)
+    .filter(({ binding, isRemote }) => !isRemote && !names.has(binding))
+    .map(({ binding }) => binding);
+}
+
 /** The table without the buckets that the store serves, for a tool that would serve them too. */
 export function withoutServedBuckets<Given extends { readonly r2_buckets?: unknown }>(
   table: Given,

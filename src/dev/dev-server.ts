@@ -12,7 +12,7 @@ import { saveBytecode } from "../base/loading.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
-import { simulatedBuckets } from "../config/deployed-buckets.ts";
+import { simulatedBuckets, unservedBuckets } from "../config/deployed-buckets.ts";
 import { newsOf, readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
@@ -420,7 +420,17 @@ export class DevServer implements RunningDev {
   #warn(): void {
     const { config } = this.#project;
     for (const warning of [...newsOf(config), ...wranglerWarnings(config)]) this.#log(warning);
-    if (this.#options.adopt !== true || this.#options.persistTo !== undefined) return;
+    if (this.#options.adopt !== true) {
+      const names = unservedBuckets(config.table, config.buckets);
+      if (names.length > 0) {
+        this.#log(
+          `wrangler's simulator serves ${names.join(", ")} of r2_buckets. "ledge dev --adopt" serves them by ` +
+            'the store, and "ledge init" makes that the project\'s choice.',
+        );
+      }
+      return;
+    }
+    if (this.#options.persistTo !== undefined) return;
     const simulator = pluginFolder(this.persistFolder, "r2");
     const names = simulatedBuckets(simulator, config.buckets);
     if (names.length === 0) return;

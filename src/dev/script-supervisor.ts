@@ -9,7 +9,7 @@
  * updates and restarts run one after the other.
  */
 import { existsSync, readFileSync, watch } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { failedUrl, watchFailedUrls } from "../base/miniflare.ts";
 import { endedRuntimesOutput, watchCrashes } from "../base/programs.ts";
@@ -241,7 +241,10 @@ function problemOf({ reason, cause }: WranglerErrorEvent, environment: WranglerD
     : "The script could not be started.";
 }
 
-/** wrangler analyses the script once before it starts its bundler; this is an error of that step. */
+/**
+ * wrangler analyses the script once before it starts its bundler; this is an error of that step. Later,
+ * the bundler itself waits for a change.
+ */
 function isBuildFailure(error: Error): boolean {
   return "errors" in error && Array.isArray(error.errors);
 }
@@ -298,7 +301,7 @@ export function watchConfig(path: string, onChange: () => void): () => void {
 }
 
 /**
- * Calls `onChange` once, when a file in the folder of `script` or below changes.
+ * Calls `onChange` once, when a source in the folder of `script` or below changes.
  *
  * @returns a function that ends the watch
  */
@@ -307,7 +310,8 @@ function watchSourcesOnce(script: string, onChange: () => void): () => void {
   // A folder with packages has too many files to watch.
   const recursive = !existsSync(join(folder, "node_modules"));
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(folder, { recursive }, () => {
+  const watcher = watch(folder, { recursive }, (_, path) => {
+    if (path === null || !isSource(path)) return;
     timer ??= setTimeout(() => {
       watcher.close();
       onChange();
@@ -318,6 +322,17 @@ function watchSourcesOnce(script: string, onChange: () => void): () => void {
     clearTimeout(timer);
     watcher.close();
   };
+}
+
+/**
+ * Whether a change of the file can mend the script. Logs and databases change all the time, and each
+ * attempt writes to `.wrangler`.
+ *
+ * @param path relative to the folder of the script
+ */
+export function isSource(path: string): boolean {
+  const isApart = path.split(sep).some((name) => name === "node_modules" || name.startsWith("."));
+  return !isApart && /\.(?:[cm]?[jt]sx?|jsonc?|py)$/.test(path);
 }
 
 function readIfPresent(path: string): string | null {

@@ -17,7 +17,7 @@ function press(key: string, context: KeyContext = plain): string[] {
     openBrowser: (opened) => void done.push(`open ${opened}`),
     restart: () => void done.push("restart"),
     redraw: () => void done.push("redraw"),
-    end: () => void done.push("end"),
+    end: (code) => void done.push(`end ${code}`),
     print,
   });
   pressKey(key, keys, print);
@@ -31,10 +31,10 @@ describe("devKeys()", () => {
     ["e", "open http://localhost:8790/?token=t"],
     ["r", "restart"],
     ["c", "redraw"],
-    ["x", "end"],
-    ["q", "end"],
-    ["ctrl-c", "end"],
-    ["ctrl-d", "end"],
+    ["x", "end 0"],
+    ["q", "end 0"],
+    ["ctrl-c", "end 130"],
+    ["ctrl-d", "end 0"],
   ])("%s: %s", (key, done) => {
     expect(press(key)).toEqual([done]);
   });

@@ -5,31 +5,33 @@ import { startDevServer, type DevServer } from "./dev-server.ts";
 import { openBrowser } from "./open-browser.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 
-/** The exit status of a process that SIGINT ended: 128 + 2. */
-const interruptedStatus = 130;
+/** The exit code of a session that Ctrl+C has ended, at any time: 128 + SIGINT. */
+const interruptedCode = 130;
 
+/** @returns the exit code */
 export async function runTerminalSession(
   options: StartDevOptions,
   { interactive }: { interactive: boolean },
-): Promise<void> {
-  const ended = Promise.withResolvers<void>();
-  let isEnding = false;
-  const end = (): void => {
-    // The second request does not wait. Miniflare kills its runtimes when the process exits.
-    if (isEnding) process.exit(interruptedStatus);
-    isEnding = true;
-    ended.resolve();
-  };
-  const releaseSignals = ownSignals(end);
-  const releaseShell = watchShell(end);
+): Promise<number> {
+  const ended = Promise.withResolvers<number>();
   let dev: DevServer | undefined;
+  let isEnding = false;
+  const end = (code: number): void => {
+    // Before the server has started, there is nothing to stop in an orderly way, and the second request does
+    // not wait. Runtimes and the bundler end with this process.
+    if (isEnding || dev === undefined) process.exit(isEnding ? interruptedCode : code);
+    isEnding = true;
+    ended.resolve(code);
+  };
+  const releaseSignals = ownSignals((signal) => end(signal === "SIGINT" ? interruptedCode : 0));
+  const releaseShell = watchShell(() => end(0));
   let releaseKeys: (() => void) | undefined;
   try {
     dev = await startDevServer(options);
     if (interactive) {
       releaseKeys = listenForKeys(dev, end);
     }
-    await ended.promise;
+    return await ended.promise;
   } finally {
     releaseKeys?.();
     releaseShell();
@@ -41,7 +43,7 @@ export async function runTerminalSession(
 const printText = (text: string): void => console.log(text);
 
 /** @returns a function that ends the listening and resets the terminal */
-function listenForKeys(dev: DevServer, end: () => void): () => void {
+function listenForKeys(dev: DevServer, end: (code: number) => void): () => void {
   // A terminal of unknown width has 0 columns.
   const printKeys = (): void =>
     printText(`\n${renderKeys(keys, process.stdout.columns || Infinity)}`);
@@ -87,7 +89,8 @@ export interface KeyActions {
   restart(): void;
   /** Clears the screen and prints the summary again. */
   redraw(): void;
-  end(): void;
+  /** @param code the exit code */
+  end(code: number): void;
   print(text: string): void;
 }
 
@@ -123,7 +126,8 @@ export function devKeys(context: KeyContext, actions: KeyActions): KeyBinding[] 
         },
     { keys: ["r"], label: "restart", act: () => actions.restart() },
     { keys: ["c"], label: "clear console", act: () => actions.redraw() },
-    { keys: ["x", "q", "ctrl-c", "ctrl-d"], label: "to exit", act: () => actions.end() },
+    { keys: ["x", "q", "ctrl-d"], label: "to exit", act: () => actions.end(0) },
+    { keys: ["ctrl-c"], act: () => actions.end(interruptedCode) },
     {
       keys: ["t", "a"],
       act: say(`\`ledge dev\` has no tunnel: \`cloudflared tunnel --url ${url}\` makes one.`),

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NotFoundError, UserError } from "../base/user-error.ts";
@@ -39,6 +42,25 @@ describe("requireScript()", () => {
     const act = (): void => requireScript(where, wrangler, script);
     expect(act).toThrow(kind);
     expect(act).toThrow(message);
+  });
+
+  it.each([
+    [
+      'import { cloudflare } from "@cloudflare/vite-plugin";',
+      /\(vite\.config\.mts\).*"ledge init"/,
+    ],
+    ["import { ledge } from 'ledge/vite';", /Run "npx vite dev", which uses the store/],
+    ['import react from "@vitejs/plugin-react";', /names no script/],
+  ])("names a Vite project as such: %s", (text, message) => {
+    const folder = mkdtempSync(join(tmpdir(), "ledge-vite-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, "vite.config.mts"), text);
+    const where = { path: join(folder, "wrangler.jsonc"), folder };
+    expect(() => requireScript(where, config({}))).toThrow(message);
+    const entry = config({ main: join(folder, "@framework/entry") });
+    expect(() => requireScript(where, entry)).toThrow(
+      text.includes("react") ? /^There is no file/ : message,
+    );
   });
 });
 

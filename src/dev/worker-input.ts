@@ -6,7 +6,7 @@
  * The bindings of Ledge are added to the input.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { pluginPath } from "../base/runtime.ts";
@@ -203,6 +203,7 @@ export function requireScript(
   const file = script === undefined ? main : resolve(script);
   if (file === undefined) {
     if (assets !== undefined || site !== undefined) return;
+    refuseViteProject(folder);
     throw new UserError(
       path === null
         ? `There is no script to run: ${folder} and the folders above have no wrangler.jsonc, ` +
@@ -215,9 +216,26 @@ export function requireScript(
   }
   // A build command of the project may write the file.
   if (existsSync(file) || build.command !== undefined) return;
+  if (script === undefined) refuseViteProject(folder);
   const origin = script === undefined && path !== null ? `, the main of ${shownPath(path)}` : "";
   throw new NotFoundError(
     `There is no file ${shownPath(file)}${origin}. If a build writes the file, run the build first.`,
+  );
+}
+
+/** @throws UserError if the script is a matter of Vite, which builds scripts by the Cloudflare plugin */
+function refuseViteProject(folder: string): void {
+  const names = ["ts", "js", "mts", "mjs", "cts", "cjs"].map((each) => `vite.config.${each}`);
+  const name = names.find((each) => existsSync(join(folder, each)));
+  if (name === undefined) return;
+  const text = readFileSync(join(folder, name), "utf8");
+  const [, used] = /["'](@cloudflare\/vite-plugin|ledge\/vite)["']/.exec(text) ?? [];
+  if (used === undefined) return;
+  throw new UserError(
+    `This is a Vite project (${name}), whose script only Vite can build. Run "npx vite dev"` +
+      (used === "ledge/vite"
+        ? ", which uses the store: ledge/vite is among its plugins."
+        : '. For the store, use ledge() of "ledge/vite" in place of cloudflare(), or run "ledge init".'),
   );
 }
 

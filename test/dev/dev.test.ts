@@ -86,7 +86,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
 
     // A terminal sends the signal to every process of the group.
     process.kill(-first.pid, "SIGINT");
-    expect(await first.exited).toBe(0);
+    expect(await first.exited).toBe(130);
     await first.processesEnd();
     expect(runRecords(folder)).toEqual([]);
     expect(
@@ -122,7 +122,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     process.kill(bundler, "SIGSTOP");
     process.kill(-dev.pid, "SIGINT");
     process.kill(bundler, "SIGCONT");
-    expect(await dev.exited).toBe(0);
+    expect(await dev.exited).toBe(130);
     await dev.processesEnd();
     expect(dev.output).toBe("");
   });
@@ -256,7 +256,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     write(join(folder, "src/index.ts"), script("good day"));
     await waitForAnswer(url, { greeting: "good day", objects: 1 });
     expect(dev.output).not.toContain("Waiting for a change.");
-    expect(await dev.end("SIGINT")).toBe(0);
+    expect(await dev.end("SIGINT")).toBe(130);
     await dev.processesEnd();
   });
 

@@ -2,7 +2,8 @@
  * The keys of `ledge dev`, on a terminal that the command `script` of util-linux makes.
  * `vitest.config.ts` leaves this file out on machines without that command.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { DevProcess, ledge, createProject, waitOptions, write } from "../support/dev-process.ts";
 
@@ -58,6 +59,21 @@ describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
+  it("waits for a source after a first build that failed, and ends on Ctrl+C meanwhile", async () => {
+    const { dev, path } = startOnTerminal("this is no script");
+    await dev.waitForOutput(/^Waiting for a change\.$/m);
+    // A program that logs in the folder.
+    for (let line = 0; line < 20; line++) {
+      write(join(dirname(path), "server.log"), `${line}`);
+      await delay(20);
+    }
+    write(path, "const x = ;");
+    await dev.waitForOutput(/Unexpected ";"[^]*^Waiting for a change\.$/m);
+    expect(dev.output.match(/^Waiting for a change\.$/gm)).toHaveLength(2);
+    dev.child.stdin?.write("\u0003");
+    expect(await dev.exited).toBe(130);
+  });
+
   it("waits for a change after it has shown the error, and ends on Ctrl+C", async () => {
     const { dev, path } = startOnTerminal("this is no script");
     await dev.waitForOutput(/Expected ";"[^]*^Waiting for a change\.$/m);
@@ -79,7 +95,7 @@ describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
       waitOptions,
     );
     dev.child.stdin?.write("\u0003");
-    expect(await dev.exited).toBe(0);
+    expect(await dev.exited).toBe(130);
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 });

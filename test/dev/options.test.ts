@@ -99,7 +99,12 @@ describe("ledge dev", () => {
 
   it("passes the options of a build and of addresses on", async () => {
     const folder = createProject({
-      "wrangler.json": { ...configuration, routes: ["shop.example.com/*"], minify: true },
+      "wrangler.json": {
+        ...configuration,
+        routes: ["shop.example.com/*"],
+        minify: true,
+        r2_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      },
       "app/index.jsx": `
         import { kind } from "module";
         import { flag } from "path-of-tsconfig";
@@ -140,6 +145,10 @@ describe("ledge dev", () => {
       isNode: true,
     });
     expect(await (await fetch(`${url}/hello.txt`)).text()).toBe("hello");
+    expect(dev.output).toContain(
+      'wrangler\'s simulator serves PHOTOS of r2_buckets. "ledge dev --adopt" serves them by the store, and ' +
+        '"ledge init" makes that the project\'s choice.\n',
+    );
     expect(await dev.end()).toBe(0);
   });
 
