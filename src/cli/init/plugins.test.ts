@@ -31,7 +31,10 @@ export default { plugins: [ledge(async () => ({ wrangler: { configPath: './w.tom
   });
 
   it.each([
-    [`import { defineWorkersConfig } from "@cloudflare/vitest-pool-workers/config";`, /old pool/],
+    [
+      `import { defineWorkersConfig } from "@cloudflare/vitest-pool-workers/config";`,
+      /pool of vitest 3: run .*v3-to-v4/,
+    ],
     [`import * as pool from "@cloudflare/vitest-plugin";`, /not a list of names/],
     [`import { cloudflareTest as pool } from "@cloudflare/vitest-plugin";`, /by this name/],
   ])("says what to do by hand for %s", (text, note) => {

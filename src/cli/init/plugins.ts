@@ -35,7 +35,10 @@ const vitePlugin: Replacement = {
 export function editVitestConfig(text: string, note: Note): string {
   const old = /\bdefineWorkers(?:Config|Project)\b/.exec(importOf(text, vitestPlugin)?.names ?? "");
   if (old === null) return replacePlugin(text, vitestPlugin, note);
-  note(`${old[0]} belongs to an old pool: update the pool, and ${byHand(vitestPlugin)}`);
+  note(
+    `${old[0]} belongs to the pool of vitest 3: run "npx @cloudflare/codemods vitest:v3-to-v4", and ` +
+      '"ledge init" again.',
+  );
   return text;
 }
 

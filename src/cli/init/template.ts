@@ -67,7 +67,7 @@ function wranglerJsonc(name: string): string {
   "main": "src/index.ts",
   "compatibility_date": "2026-08-01",
 
-  // env.FILES is a bucket. In development and in tests, Ledge serves it from .wrangler/state.
+  // env.FILES is a bucket. In development, .wrangler/state holds its objects.
   "store_buckets": [${bucket}],
   // A deploy binds this bucket, and ignores store_buckets.
   "r2_buckets": [${bucket}],

@@ -271,6 +271,52 @@ export const checks = {
     assert.match(types, /PHOTOS: StoreBucket;/);
   },
 
+  "a new project of `ledge init`": async (installation: Installation) => {
+    const folder = join(installation.folder, "new-project");
+    rmSync(folder, { recursive: true, force: true });
+    await ledge(installation, installation.folder, "init", "new-project");
+    await tool(installation, folder, "vitest/vitest.mjs", "run").end();
+    const args = ["deploy", "--dry-run", "--outdir", "out"];
+    assert.match(
+      await tool(installation, folder, "wrangler/bin/wrangler.js", ...args).end(),
+      /env\.FILES \(new-project-files\) +R2 Bucket/,
+    );
+  },
+
+  "types by each `moduleResolution`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "module-resolution", {
+      // A later compiler has no resolution of this kind.
+      "package.json": JSON.stringify({ type: "module", dependencies: { typescript: "5.9.3" } }),
+      "index.ts": `
+        import { startDev } from "ledge";
+        import { calls } from "ledge/test";
+        import { ledge as vitePlugin } from "ledge/vite";
+        import { ledge as vitestPlugin } from "ledge/vitest";
+        export const all = [startDev, calls, vitePlugin, vitestPlugin];
+        export const head = (bucket: StoreBucket): Promise<StoreObject | null> => bucket.head("a");`,
+    });
+    npmInstall(folder);
+    for (const [moduleResolution, module] of [
+      ["node", "es2022"],
+      ["bundler", "esnext"],
+      ["node16", "node16"],
+      ["nodenext", "nodenext"],
+    ]) {
+      const compilerOptions = {
+        module,
+        moduleResolution,
+        target: "es2022",
+        lib: ["es2024", "dom"],
+        types: ["ledge/types"],
+        strict: true,
+        skipLibCheck: true,
+        noEmit: true,
+      };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+      await run(installation, folder, join(folder, "node_modules/typescript/bin/tsc"));
+    }
+  },
+
   "`getPlatformProxy()` of Ledge": async (installation: Installation) => {
     const folder = makeFolder(installation, "ledge-proxy", {
       ...ledgeProject,
