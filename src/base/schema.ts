@@ -216,6 +216,7 @@ export function isIntegerBetween(input: unknown, min: number, max: number): inpu
 function kindOf(input: unknown): string {
   if (Array.isArray(input)) return "a list";
   if (input === null) return "null";
+  if (input instanceof Date) return "a date without quotes";
   if (typeof input === "string") return "text";
   return typeof input === "object" ? "a table" : `a ${typeof input}`;
 }

@@ -13,6 +13,7 @@ import { deployedBuckets } from "../config/deployed-buckets.ts";
 import {
   newsOf,
   readConfig,
+  withPlace,
   type ProjectConfig,
   type ReadConfigOptions,
 } from "../config/read-config.ts";
@@ -73,7 +74,7 @@ export async function generateTypes(
       envInterface: options.envInterface,
       strictVars: options.strictVars,
       envFile: options.envFiles && [...options.envFiles],
-    }).catch(explain),
+    }).catch((error: unknown) => explain(config, error)),
   );
   const types = bindingTypes([config, ...environments]);
   return { path, content: withBindingTypes(content, types, options.command ?? "ledge types") };
@@ -148,10 +149,14 @@ function withBindingTypes(
   return lines.join("\n");
 }
 
-/** wrangler's own errors, which have a `telemetryMessage`, are mistakes in the configuration. */
-function explain(error: unknown): never {
-  if (error instanceof Error && "telemetryMessage" in error) {
-    throw new UserError(error.message, { cause: error });
-  }
-  throw error;
+/**
+ * wrangler's own errors, which have a `telemetryMessage`, are mistakes in the configuration; so is a
+ * compatibility flag that workerd does not know.
+ */
+function explain(config: ProjectConfig, error: unknown): never {
+  if (!(error instanceof Error)) throw error;
+  const message = error.message.replace(/^Error: /, "");
+  const located = withPlace(config, message);
+  if (located === message && !("telemetryMessage" in error)) throw error;
+  throw new UserError(located, { cause: error });
 }

@@ -53,7 +53,24 @@ describe("readConfigFile()", () => {
 
   it("refuses a path without a file", () => {
     expect(() => readConfigFile("none.toml", folder)).toThrow(
-      `No configuration file exists at ${join(folder, "none.toml")}: give the path of one.`,
+      `No configuration file exists at ${join(folder, "none.toml")}. Name a wrangler.jsonc, wrangler.json ` +
+        "or wrangler.toml.",
+    );
+  });
+
+  it.each([
+    ["wrangler.json", "wrangler.jsonc"],
+    ["wrangler.staging.tml", "wrangler.staging.toml"],
+    ["cfg.json", "wrangler.jsonc"],
+    ["none/wrangler.toml", "The nearest is "],
+  ])("says what exists instead of %s", (wanted, guess) => {
+    for (const name of ["wrangler.jsonc", "wrangler.staging.toml", "package.json"])
+      write(name, "{}");
+    const hint = guess.includes(" ")
+      ? `${guess}${join(folder, "wrangler.jsonc")}.`
+      : `Did you mean ${join(folder, guess)}?`;
+    expect(() => readConfigFile(wanted, folder)).toThrow(
+      `No configuration file exists at ${join(folder, wanted)}. ${hint}`,
     );
   });
 });

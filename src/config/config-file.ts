@@ -3,8 +3,8 @@
  * with the position of each value, and `.dev.vars` beside it. Other files give the tables a
  * meaning.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import {
   createScanner,
@@ -15,6 +15,7 @@ import {
   type ParseError,
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
+import { nearest } from "../base/nearest.ts";
 import { isNestedTooDeep, nestingLevelsMax } from "../base/nesting.ts";
 import { isTable, type Path, type Table } from "../base/schema.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
@@ -50,7 +51,7 @@ export function readConfigFile(path?: string, folder: string = process.cwd()): C
   const found = path === undefined ? findConfigFile(folder) : resolve(folder, path);
   if (found === null) return null;
   if (!existsSync(found)) {
-    throw new NotFoundError(`No configuration file exists at ${found}: give the path of one.`);
+    throw new NotFoundError(`No configuration file exists at ${found}. ${otherFiles(found)}`);
   }
   const text = readFileSync(found, "utf8");
   const parse = found.endsWith(".toml") ? parseTomlText : parseJsonText;
@@ -66,6 +67,21 @@ export function readConfigFile(path?: string, folder: string = process.cwd()): C
       return { line: 1, column: 1 };
     },
   };
+}
+
+/** What to name instead of a file that does not exist. */
+function otherFiles(path: string): string {
+  const folder = dirname(path);
+  const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) =>
+    /^(?!package|tsconfig).*\.(?:jsonc?|toml)$/.test(name),
+  );
+  const guess =
+    nearest(basename(path), names) ?? fileNames.find((name) => names.includes(name)) ?? null;
+  if (guess !== null) return `Did you mean ${shownPath(join(folder, guess))}?`;
+  const above = findConfigFile(folder);
+  return above === null
+    ? "Name a wrangler.jsonc, wrangler.json or wrangler.toml."
+    : `The nearest is ${shownPath(above)}.`;
 }
 
 /**
@@ -169,7 +185,10 @@ function findExcessiveNesting(text: string): number | null {
 function jsonReason(code: string): string {
   const words = code.replace(/(?!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
   const expected = /^(.*) expected$/.exec(words)?.[1];
-  return expected === undefined ? words : `a ${expected} is expected`;
+  if (expected === undefined) return words;
+  return expected === "end of file"
+    ? "the file should end here, after its object"
+    : `a ${expected} is expected`;
 }
 
 function syntaxError(path: string, { line, column }: SourcePosition, problem: string): UserError {

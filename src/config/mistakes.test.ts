@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "smol-toml";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
-import { readConfig, type ReadConfigOptions } from "./read-config.ts";
+import { readConfig, withPlace, type ReadConfigOptions } from "./read-config.ts";
 
 let folder: string;
 beforeEach(() => void (folder = temporaryFolder()));
@@ -45,6 +45,15 @@ hosts = ["store.test:80"]
 [s3]
 secret_access_key = "0123456789"
 > 1:1 2:3 s3 needs access_key_id too: credentials are a pair.
+
+compatibility_date = "2026-13-45"
+> 1:1 2:3 compatibility_date must be a date in the form YYYY-MM-DD, not "2026-13-45".
+
+compatibility_date = 20260801
+> 1:1 2:3 compatibility_date must be text, not a number.
+
+compatibility_flags = "nodejs_compat"
+> 1:1 2:3 compatibility_flags must be a list.
 
 [[store_buckets]]
 binding = "my-photos"
@@ -234,6 +243,13 @@ describe("readConfig() refuses", () => {
     ]);
   });
 
+  it("a date of TOML without quotes, as wrangler does", () => {
+    write("wrangler.toml", "compatibility_date = 2026-08-01");
+    expect(mistakes()).toEqual([
+      "wrangler.toml:1:1: compatibility_date must be text, not a date without quotes.",
+    ]);
+  });
+
   it("a bucket with the name of a secret", () => {
     write(".dev.vars", "PHOTOS=secret");
     write("wrangler.toml", `[[store_buckets]]\n${good}`);
@@ -255,6 +271,11 @@ describe("readConfig() refuses", () => {
     ["wrangler.toml", "a = 1\na = 2", "wrangler.toml:2:1 is not TOML: "],
     ["wrangler.jsonc", '{\n  "a" 1 }', "wrangler.jsonc:2:7 is not JSON: a colon is expected."],
     ["wrangler.json", '{\n  "a": 1', "wrangler.json:2:9 is not JSON: a close brace is expected."],
+    [
+      "wrangler.json",
+      "{}\n}",
+      "wrangler.json:2:1 is not JSON: the file should end here, after its object.",
+    ],
   ];
   it.each(syntax)("%s with the syntax of %j", (file, text, message) => {
     write(file, text);
@@ -324,5 +345,37 @@ describe("readConfig() warns", () => {
       warnings('routes = ["example.com/*"]\n[dev]\nip = "::1"\n[[k2]]\nbinding = "X"'),
     ).toEqual([]);
     expect(warnings("some_key_of_tomorrow = 1")).toEqual([]);
+  });
+});
+
+describe("withPlace()", () => {
+  const toml = `compatibility_date = "2030-01-01"
+compatibility_flags = ["nodejs_compat", "nodejs_compta"]
+[env.x]
+compatibility_flags = ["nodejs_cmopat"]`;
+  const place = (message: string, environment?: string): string => {
+    write("wrangler.toml", toml);
+    return withPlace(readConfig({ folder, environment }), message).replaceAll(`${folder}/`, "");
+  };
+
+  it("adds the place of a flag or of the date to a message about it", () => {
+    expect(place("service core:user:photos: No such compatibility flag: nodejs_compta")).toBe(
+      "wrangler.toml:2:41: No such compatibility flag: nodejs_compta",
+    );
+    expect(place("No such compatibility flag: nodejs_cmopat\n    at fetch", "x")).toBe(
+      "wrangler.toml:4:24: No such compatibility flag: nodejs_cmopat",
+    );
+    const future = 'Compatibility date "2030-01-01" is in the future and unsupported';
+    expect(place(future)).toBe(`wrangler.toml:1:1: ${future}`);
+    expect(place(future, "x")).toBe(`wrangler.toml:1:1: ${future}`);
+  });
+
+  it("leaves other messages as they are", () => {
+    for (const text of ["", "No such compatibility flag: other", "incompatibility\nflag"]) {
+      expect(place(text)).toBe(text);
+    }
+    expect(withPlace(readConfig({ folder: temporaryFolder() }), "compatibility date")).toBe(
+      "compatibility date",
+    );
   });
 });

@@ -10,6 +10,7 @@ import {
   fieldName,
   isIdentifier,
   isTable,
+  parseValue,
   type Mistake,
   type ReportMistake,
   type Table,
@@ -18,7 +19,13 @@ import { UserError } from "../base/user-error.ts";
 import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
 import { readS3, type ProjectS3 } from "../s3/s3-table.ts";
 import { readRemotes } from "../store/config/remotes.ts";
-import { deployProblem, readBuckets, type BucketBinding } from "../store/config/store-buckets.ts";
+import {
+  compatibilityDateSchema,
+  compatibilityFlagsSchema,
+  deployProblem,
+  readBuckets,
+  type BucketBinding,
+} from "../store/config/store-buckets.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
 import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { bindingNames, isInherited, isLedgeKey, misspeltKey } from "./keys.ts";
@@ -83,6 +90,9 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const secrets = readDevVariables(folder, environment, options.envFiles);
   reportTakenNames(table, Object.keys(secrets), report);
   reportMisspeltKeys(table, reportTo(doubts));
+  for (const [key, schema] of Object.entries(compatibilitySchemas)) {
+    if (table[key] !== undefined) parseValue<unknown>(schema, table[key], [key], report);
+  }
   const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
   const { remotes = {}, store_buckets: given = [] } = table;
   const variables = { ...secrets, ...process.env };
@@ -137,6 +147,31 @@ function readDns(
     return { ...readDnsTable(dev["options"] ?? {}, secrets, reportThere), binding: undefined };
   }
   return readDnsTable(dns ?? {}, secrets, report);
+}
+
+/**
+ * A message of wrangler or workerd about the compatibility date or a flag, with its place in the file: which
+ * dates and flags exist is known there, and the file is known here. Other messages stay as they are.
+ */
+export function withPlace(config: ProjectConfig, message: string): string {
+  const { path, environment, source, table } = config;
+  // The lines below the first are a stack, if there are any.
+  const [, problem = "", about] =
+    /^(?:service core:user:.*?: )?(.*\bcompatibility (date|flag).*)/i.exec(message) ?? [];
+  if (path === null || about === undefined) return message;
+  const flags: unknown[] = Array.isArray(table["compatibility_flags"])
+    ? table["compatibility_flags"]
+    : [];
+  const index = flags.findIndex((flag) => problem.includes(String(flag)));
+  if (about !== "date" && index === -1) return message;
+  const place = about === "date" ? ["compatibility_date"] : ["compatibility_flags", index];
+  const environments = source["env"] as Record<string, Table> | undefined;
+  const own = environment === undefined ? undefined : environments?.[environment];
+  const isOwn = own !== undefined && Object.hasOwn(own, place[0] as string);
+  const { line, column } = (readConfigFile(path) as ConfigFile).locate(
+    isOwn ? ["env", environment as string, ...place] : place,
+  );
+  return `${shownPath(path)}:${line}:${column}: ${problem}`;
 }
 
 /** The mistakes as sentences, in the order of the file. The defaults have no position. */
@@ -216,6 +251,12 @@ function reportTakenNames(table: Table, secrets: readonly string[], report: Repo
     else report(path, `"${name}" is already taken by ${owner}. Give one of them another name`);
   }
 }
+
+/** wrangler checks these two without a position. */
+const compatibilitySchemas = {
+  compatibility_date: compatibilityDateSchema,
+  compatibility_flags: compatibilityFlagsSchema,
+};
 
 /** wrangler may know any other key, so a key that looks like a slip does not stop the project. */
 function reportMisspeltKeys(table: Table, report: ReportMistake): void {

@@ -13,7 +13,7 @@ import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
 import { simulatedBuckets, unservedBuckets } from "../config/deployed-buckets.ts";
-import { newsOf, readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { newsOf, readConfig, withPlace, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
 import { ActivityLog, ChangeFeed } from "../explorer/server/activity-log.ts";
@@ -399,7 +399,8 @@ export class DevServer implements RunningDev {
   }
 
   #onFailure(problem: string | null): void {
-    this.#log([...(problem === null ? [] : [problem]), "Waiting for a change."].join("\n"));
+    const said = problem === null ? [] : [withPlace(this.#project.config, problem)];
+    this.#log([...said, "Waiting for a change."].join("\n"));
   }
 
   #onConnection(): void {

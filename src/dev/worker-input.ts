@@ -20,7 +20,7 @@ import {
 import { shownPath } from "../config/config-file.ts";
 import { withoutServedBuckets } from "../config/deployed-buckets.ts";
 import { withoutLedgeKeys } from "../config/keys.ts";
-import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { readConfig, withPlace, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import { stateFolder } from "../state/folder.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
@@ -129,7 +129,8 @@ export function workerInput(
       registry: devRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),
       logLevel: logLevel ?? logLevelDefault,
-      structuredLogsHandler: console.write.bind(console),
+      structuredLogsHandler: ({ level, message }: { level: string; message: string }) =>
+        console.write({ level, message: withPlace(config, message) }),
     },
   };
 }

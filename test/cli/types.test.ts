@@ -85,6 +85,14 @@ describe("ledge types", { timeout: 120_000 }, () => {
     expect(await run(folder, "tsc", "-p", ".")).toMatchObject({ code: 0, out: "" });
   });
 
+  it("says where a compatibility flag stands that does not exist", async () => {
+    const folder = project({ compatibility_flags: ["nodejs_compat", "nodejs_compta"] });
+    expect(await run(folder, "ledge", "types")).toMatchObject({
+      code: 1,
+      error: "wrangler.jsonc:7:5: No such compatibility flag: nodejs_compta\n",
+    });
+  });
+
   it("says that wrangler cannot write below the home folder", () => {
     const folder = project();
     const home = join(folder, "wrangler.jsonc", "home");

@@ -290,6 +290,23 @@ describe("ledge dev", { timeout: 180_000 }, () => {
 });
 
 describe("ledge dev with a mistake", { timeout: 180_000 }, () => {
+  it("shows the place of a date and of a flag that the runtime refuses, and starts when they are mended", async () => {
+    const date = { compatibility_date: "9999-12-31" };
+    const folder = photos(date);
+    const dev = ledgeDev(folder, "--no-dns");
+    await dev.waitForOutput(
+      /^wrangler\.jsonc:\d+:\d+: Compatibility date "9999-12-31" is in the future/m,
+    );
+    const flags = { compatibility_flags: ["nodejs_compta"] };
+    write(join(folder, "wrangler.jsonc"), { ...configuration, ...flags });
+    await dev.waitForOutput(
+      /^wrangler\.jsonc:\d+:\d+: No such compatibility flag: nodejs_compta$/m,
+    );
+    write(join(folder, "wrangler.jsonc"), configuration);
+    await dev.url();
+    expect(await dev.end("SIGINT")).toBe(0);
+  });
+
   it.each([
     [
       { store_buckets: [{ binding: "PHOTOS" }] },

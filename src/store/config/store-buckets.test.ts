@@ -4,6 +4,10 @@ import { compatibilitySettings, isStoreFlag, parseBucketOptions } from "./store-
 
 const name = "my-bucket";
 
+function badDate(day: string): string {
+  return `compatibility_date must be a date in the form YYYY-MM-DD, not "${day}".`;
+}
+
 describe("parseBucketOptions()", () => {
   it("accepts a name alone", () => {
     expect(parseBucketOptions("B", { bucket_name: name })).toEqual({
@@ -83,7 +87,6 @@ describe("parseBucketOptions()", () => {
   const known =
     "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads, durability, list_trailing_delimiter, public, observed, remote";
   const badLatency = "latency_milliseconds must be a whole number from 0 to 60000.";
-  const badDate = "compatibility_date must be a date in the form YYYY-MM-DD.";
   const noName = 'bucket_name is missing. Add it, as in "my-bucket".';
   const classes = 'storage_class must be "Standard" or "InfrequentAccess"';
   it.each([
@@ -99,8 +102,8 @@ describe("parseBucketOptions()", () => {
     [{ bucket_name: name, storage_class: "Glacier" }, `${classes}, not "Glacier".`],
     [{ bucket_name: name, storage_class: "standard" }, `${classes}, not "standard".`],
     [{ bucket_name: name, storage_class: null }, `${classes}, not null.`],
-    [{ bucket_name: name, compatibility_date: "2022-8-4" }, badDate],
-    [{ bucket_name: name, compatibility_date: "2022-08-04T00:00" }, badDate],
+    [{ bucket_name: name, compatibility_date: "2022-8-4" }, badDate("2022-8-4")],
+    [{ bucket_name: name, compatibility_date: "2022-08-04T00:00" }, badDate("2022-08-04T00:00")],
     [
       { bucket_name: name, compatibility_date: 20220804 },
       "compatibility_date must be text, not a number.",

@@ -83,10 +83,11 @@ const bucketName = textMatchingSchema(
 );
 const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
 const durability = oneOfSchema<Durability>(["power", "process"]);
-const compatibilityDate = textSchema(
+export const compatibilityDateSchema = textSchema(
   (day) => (/^\d{4}-\d{2}-\d{2}$/.test(day) && Date.parse(day) > 0 ? day : null),
-  "must be a date in the form YYYY-MM-DD",
+  (day) => `must be a date in the form YYYY-MM-DD, not ${JSON.stringify(day)}`,
 );
+export const compatibilityFlagsSchema = listSchema(v.string("must be text"));
 const optionalFlag = (description: string) =>
   v.optional(described(description, booleanSchema, { default: false }));
 
@@ -144,8 +145,8 @@ const optionsTable = tableSchema(
   {
     bucket_name: bucketName,
     storage_class: v.optional(storageClass, "Standard"),
-    compatibility_date: v.optional(compatibilityDate),
-    compatibility_flags: v.optional(listSchema(v.string("must be text"))),
+    compatibility_date: v.optional(compatibilityDateSchema),
+    compatibility_flags: v.optional(compatibilityFlagsSchema),
     latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
     ...commonEntries,
     observed: v.optional(booleanSchema),
