@@ -82,6 +82,10 @@ async function serveUntilSignal(
   const { readConfig } = await import("../config/read-config.ts");
   const { ownSignals, watchShell } = await import("../dev/signals.ts");
   const config = readConfig(configSelection(invocation));
+  const options = {
+    port: invocation.integer("port", portMax),
+    persistTo: invocation.text("persist-to"),
+  };
   const ended = Promise.withResolvers<number>();
   let isEnding = false;
   const releaseSignals = ownSignals((signal) => {
@@ -91,10 +95,7 @@ async function serveUntilSignal(
     ended.resolve(signalCode(signal));
   });
   const releaseShell = watchShell(() => ended.resolve(exitCode.done));
-  const server = await start(config, {
-    port: invocation.integer("port", portMax),
-    persistTo: invocation.text("persist-to"),
-  });
+  const server = await start(config, options);
   const code = await ended.promise;
   releaseShell();
   await server.close();

@@ -146,7 +146,7 @@ describe("the arguments of every command", async () => {
       const required = expected
         .filter(({ isOptional }) => !isOptional)
         .map(({ choices: [choice = "word"] = [] }) => choice);
-      const isOpen = expected.at(-1)?.isRepeated === true;
+      const isOpen = expected.some(({ isRepeated }) => isRepeated);
       const options = optionsOf(command);
       const wrong = [
         [...required, "--no-such-option"],
@@ -156,7 +156,8 @@ describe("the arguments of every command", async () => {
         ...(required.length === 0 ? [] : [required.slice(1)]),
         ...options.map(({ name, value }) => [
           ...required,
-          value === undefined ? `--${name}=1` : `--${name}`,
+          // An option without a value, or with one that may be left out, takes no number.
+          value === undefined || value.startsWith("[") ? `--${name}=1` : `--${name}`,
         ]),
         ...options
           .filter(({ value }) =>

@@ -22,7 +22,7 @@ import {
   readFileSync,
   rmSync,
 } from "node:fs";
-import { copyFile, mkdir, open } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
@@ -34,6 +34,7 @@ import { UserError } from "../../base/user-error.ts";
 import { explain } from "../../state/folder.ts";
 import { FileLock } from "../../state/lock.ts";
 import { bucketFolder } from "../core/content.ts";
+import { copyWholeFile } from "./blob-files.ts";
 import { checkBucket } from "./check-bucket.ts";
 import type { LocalBuckets } from "./local-bucket.ts";
 import { databaseFolder, databasePath, openDatabaseFile } from "./store-files.ts";
@@ -166,7 +167,7 @@ async function backupBucket(
       };
       const copied = copyRows(databasePath(storeFolder, name), databasePath(target, name), keep);
       if (!("missing" in copied)) {
-        await mapConcurrent(inTurn([...copied.files]), copiesAtOnce, async (blob) => {
+        await mapConcurrent(copied.files, copiesAtOnce, async (blob) => {
           onFile(await copyDurably(join(blobs, links.get(blob) as string), join(copies, blob)));
         });
         await syncFolder(copies);
@@ -324,9 +325,9 @@ export async function verifyBucket(
   throw new UserError(damaged(`${text}${others}`).join(" "));
 }
 
-/** Copies without a read where the file system shares blocks. Returns the size. */
+/** @returns the size */
 export async function copyDurably(from: string, to: string): Promise<number> {
-  await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  await copyWholeFile(from, to);
   const file = await open(to, "r+");
   try {
     await file.datasync();
@@ -340,10 +341,6 @@ export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path);
   await folder.sync().finally(() => folder.close());
-}
-
-export async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
-  yield* items;
 }
 
 /** SQLITE_FULL. */

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import {
+  chmodSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   truncateSync,
@@ -14,7 +16,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { BlobDamagedError } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
-import { BlobFiles } from "./blob-files.ts";
+import { BlobFiles, copyWholeFile } from "./blob-files.ts";
 
 /** A folder with these files. */
 function folderOf(files: Record<string, Uint8Array>): string {
@@ -126,5 +128,29 @@ describe("BlobFiles", () => {
     files.close();
     files.close();
     await vi.waitFor(() => expect(isOpen()).toBe(false));
+  });
+});
+
+describe("copyWholeFile()", () => {
+  it("copies the content of any size, and the mode", async () => {
+    // Not a multiple of a piece, exactly one piece, and nothing.
+    const files = { a: randomBytes(2_500_000), b: randomBytes(1024 * 1024), c: Buffer.alloc(0) };
+    const folder = folderOf(files);
+    for (const [name, bytes] of Object.entries(files)) {
+      chmodSync(join(folder, name), 0o600);
+      const copy = join(folder, `${name}-copy`);
+      await copyWholeFile(join(folder, name), copy);
+      expect(readFileSync(copy).equals(bytes)).toBe(true);
+      expect((await stat(copy)).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it("replaces no file, and says when there is no source", async () => {
+    const folder = folderOf({ a: Buffer.from("a"), b: Buffer.from("b") });
+    const copy = (from: string, to: string) => copyWholeFile(join(folder, from), join(folder, to));
+    await expect(copy("a", "b")).rejects.toMatchObject({ code: "EEXIST" });
+    await expect(copy("none", "c")).rejects.toMatchObject({ code: "ENOENT" });
+    expect(readdirSync(folder)).toEqual(["a", "b"]);
+    expect(readFileSync(join(folder, "b"), "utf8")).toBe("b");
   });
 });

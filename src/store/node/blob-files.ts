@@ -7,7 +7,17 @@
  * deleted meanwhile. Files beyond the limit of the process are opened when the reader reaches them. If such a
  * file was removed meanwhile, the read fails: a reader never gets bytes of two versions.
  */
-import { closeSync, existsSync, fstatSync, openSync, read, readFileSync, readSync } from "node:fs";
+import {
+  constants,
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  read,
+  readFileSync,
+  readSync,
+} from "node:fs";
+import { copyFile, open } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { BlobDamagedError } from "../core/content.ts";
@@ -247,4 +257,35 @@ export function joinBytes(content: readonly ContentSlice[]): Uint8Array | null {
 
 function damaged({ blob, blobSize }: BlobSlice, actualBytes: number | null): BlobDamagedError {
   return new BlobDamagedError({ blob, expectedBytes: blobSize, actualBytes });
+}
+
+/**
+ * Copies a file: without a read where the file system shares blocks, otherwise in pieces. Node's own copy is
+ * one step, and a process that a signal ends would wait until gigabytes are copied.
+ */
+export async function copyWholeFile(from: string, to: string): Promise<void> {
+  try {
+    const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
+    await copyFile(from, to, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    return;
+  } catch (error) {
+    if (["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+  const source = await open(from);
+  try {
+    const { mode } = await source.stat();
+    const target = await open(to, "wx", mode);
+    try {
+      const memory = Buffer.allocUnsafe(readBytes);
+      for (;;) {
+        const { bytesRead } = await source.read(memory, 0, readBytes);
+        if (bytesRead === 0) break;
+        await target.writeFile(memory.subarray(0, bytesRead));
+      }
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
 }

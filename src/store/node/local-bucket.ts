@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { constants, copyFile, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { beginRun, endRun, newRunId, removeEndedRuns } from "../../state/runs.ts";
@@ -24,7 +24,7 @@ import {
   type Request,
   type Result,
 } from "../core/operations.ts";
-import { BlobFiles, joinBytes } from "./blob-files.ts";
+import { BlobFiles, copyWholeFile, joinBytes } from "./blob-files.ts";
 import { copyByRead, valueOf, type Bucket, type FoundObject, type OpenedObject } from "./bucket.ts";
 import { OwnerConnection, type OwnerConnectionOptions } from "./owner-connection.ts";
 import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
@@ -177,7 +177,7 @@ export class LocalBucket implements Bucket {
     const name = this.#store.newFileName();
     const path = join(this.#folder, name);
     try {
-      await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      await copyWholeFile(source, path);
       if ((await stat(path)).size === size) return name;
       await rm(path, { force: true });
       return null;

@@ -20,7 +20,6 @@ import {
   copiesAtOnce,
   copyDurably,
   explained,
-  inTurn,
   readBackup,
   storeName,
   syncFolder,
@@ -80,7 +79,7 @@ async function restoreBucket(
     await new BucketFolders(storeFolder).create(name);
     const rows = database.prepare("SELECT name FROM blobs").all() as { name: string }[];
     for (const { name: blob } of rows) names.set(blob, local.newFileName());
-    await mapConcurrent(inTurn([...names]), copiesAtOnce, async ([blob, copy]) => {
+    await mapConcurrent(names, copiesAtOnce, async ([blob, copy]) => {
       onFile(await copyDurably(join(backedUp, blob), join(blobs, copy)));
     });
     await syncFolder(blobs);
