@@ -19,7 +19,7 @@ import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { readConfigFile } from "../config/config-file.ts";
 import { withoutLedgeKeys } from "../config/keys.ts";
-import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { newsOf, readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { toWranglerTable, withTemporaryConfig } from "../config/wrangler-config.ts";
 
 /** The options of a script: of the entry, of an auxiliary script or of a script that renders pages. */
@@ -153,7 +153,7 @@ export class WorkerConfigs {
 
   #setProjects(projects: readonly ProjectConfig[]): void {
     this.#projects = projects;
-    for (const warning of projects.flatMap(({ warnings }) => warnings)) console.warn(warning);
+    for (const news of projects.flatMap(newsOf)) console.warn(news);
   }
 }
 

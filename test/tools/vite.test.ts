@@ -13,24 +13,34 @@ import { freePort } from "../support/free-port.ts";
 import { makeProject, runVitest, type Project } from "./support/packed-project.ts";
 
 const example = fileURLToPath(new URL("../../examples/vite", import.meta.url));
-const files = Object.fromEntries(
+const exampleFiles = Object.fromEntries(
   ["wrangler.jsonc", "index.html", "src/page.ts", "worker/index.ts", "test/notes.test.ts"].map(
     (name) => [name, readFileSync(join(example, name), "utf8")],
   ),
 );
-const configuration = parse(String(files["wrangler.jsonc"])) as Record<string, unknown>;
+const configuration = parse(String(exampleFiles["wrangler.jsonc"])) as Record<string, unknown>;
 const without = { NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", NODE_ENV: "" };
 
-const viteConfig = (options = "", plugins = "") => `
-  import { ledge } from "ledge/vite";
-  import { defineConfig } from "vite";
-  ${plugins === "" ? "" : 'import { ledge as ledgeTest } from "ledge/vitest";'}
-  export default defineConfig({ plugins: [
-    ledge({ inspectorPort: false, explorerPort: 0, s3Port: 0, ${options} }), ${plugins}
-  ] });`;
+/** The files of docs/vite.md: `vite.config.ts` alone and with tests, and `wrangler.jsonc`. */
+const page = readFileSync(new URL("../../docs/vite.md", import.meta.url), "utf8");
+const [plainConfig, documentedConfiguration, configWithTests] = Array.from(
+  page.matchAll(/^```\w+\n\/\/ (?:vite\.config\.ts|wrangler\.jsonc)\n([^]*?)^```$/gm),
+  ([, text]) => text as string,
+) as [string, string, string];
 
-function viteProject(changed: Readonly<Record<string, string>> = {}): Project {
-  return makeProject({ ...files, "vite.config.ts": viteConfig(), ...changed });
+/** The file of the page, with options. Other processes may have the ports of the defaults. */
+function viteConfig(options = "", text = plainConfig): string {
+  return text.replace(
+    "ledge()",
+    `ledge({ inspectorPort: false, explorerPort: 0, s3Port: 0, ${options} })`,
+  );
+}
+
+function viteProject(
+  changed: Readonly<Record<string, string>> = {},
+  options?: { without: readonly string[] },
+): Project {
+  return makeProject({ ...exampleFiles, "vite.config.ts": viteConfig(), ...changed }, options);
 }
 
 /** Runs a program of the project to its end, and returns its output. */
@@ -135,7 +145,7 @@ describe("vite", () => {
           },
         },
       }),
-      "worker/index.ts": String(files["worker/index.ts"]).replace(
+      "worker/index.ts": String(exampleFiles["worker/index.ts"]).replace(
         'if (name === "") {',
         'if (name === "count") return env.COUNTER.fetch(request);\nif (name === "") {',
       ),
@@ -223,11 +233,19 @@ describe("vite build and vite preview", () => {
 });
 
 describe("vitest in a project of ledge/vite", () => {
+  const files = {
+    "vite.config.ts": viteConfig("", configWithTests),
+    "wrangler.jsonc": documentedConfiguration,
+  };
+
   it("runs with both plugins in one file", async () => {
-    const project = viteProject({ "vite.config.ts": viteConfig("", "ledgeTest(),") });
-    const { status, output } = await runVitest(project.folder);
+    const { status, output } = await runVitest(viteProject(files).folder);
     expect(output).toContain("2 passed");
     expect(status).toBe(0);
+  });
+
+  it("does not change Vite, which needs no pool", async () => {
+    const project = viteProject(files, { without: ["@cloudflare/vitest-pool-workers"] });
     expect(await run(project, "vite/bin/vite.js", ["build"])).toContain("dist/notes/wrangler.json");
   });
 });

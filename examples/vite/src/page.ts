@@ -24,4 +24,4 @@ async function show(): Promise<void> {
   );
 }
 
-await show();
+void show();
