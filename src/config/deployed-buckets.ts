@@ -9,6 +9,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isTable, type ReportMistake, type Table } from "../base/schema.ts";
+import { shownPath } from "./config-file.ts";
 import {
   isBucketName,
   twoPlacesProblem,
@@ -103,6 +104,34 @@ export function simulatedBuckets(
       return false;
     }
   });
+}
+
+/**
+ * What to tell the user of the simulator: that it serves buckets which the store could serve, or that it has objects of
+ * buckets which the store serves now.
+ *
+ * @param adopting the way to adopt the buckets; `null` when the project is adopted
+ * @param folder where the simulator keeps its objects; `null` when that is not known
+ */
+export function simulatorNews(
+  { table, buckets }: { readonly table: Table; readonly buckets: readonly BucketBinding[] },
+  adopting: string | null,
+  folder: string | null,
+): string[] {
+  if (adopting !== null) {
+    const names = unservedBuckets(table, buckets);
+    if (names.length === 0) return [];
+    return [
+      `wrangler's simulator serves ${names.join(", ")} of r2_buckets. ${adopting} serves them by ` +
+        'the store, and "ledge init" makes that the project\'s choice.',
+    ];
+  }
+  const names = folder === null ? [] : simulatedBuckets(folder, buckets);
+  if (folder === null || names.length === 0) return [];
+  return [
+    `wrangler's simulator has objects of ${names.join(", ")} in ${shownPath(folder)}, which the ` +
+      'store does not serve. "ledge init --copy-objects" copies those that the store lacks.',
+  ];
 }
 
 /** The bindings of the list that the store could serve, and does not. */

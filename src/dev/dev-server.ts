@@ -12,7 +12,7 @@ import { saveBytecode } from "../base/loading.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
-import { simulatedBuckets, unservedBuckets } from "../config/deployed-buckets.ts";
+import { simulatorNews } from "../config/deployed-buckets.ts";
 import { newsOf, readConfig, withPlace, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
@@ -421,24 +421,10 @@ export class DevServer implements RunningDev {
   #warn(): void {
     const { config } = this.#project;
     for (const warning of [...newsOf(config), ...wranglerWarnings(config)]) this.#log(warning);
-    if (this.#options.adopt !== true) {
-      const names = unservedBuckets(config.table, config.buckets);
-      if (names.length > 0) {
-        this.#log(
-          `wrangler's simulator serves ${names.join(", ")} of r2_buckets. "ledge dev --adopt" serves them by ` +
-            'the store, and "ledge init" makes that the project\'s choice.',
-        );
-      }
-      return;
-    }
-    if (this.#options.persistTo !== undefined) return;
-    const simulator = pluginFolder(this.persistFolder, "r2");
-    const names = simulatedBuckets(simulator, config.buckets);
-    if (names.length === 0) return;
-    this.#log(
-      `wrangler's simulator has objects of ${names.join(", ")} in ${shownPath(simulator)}, which the ` +
-        'store does not serve. "ledge init --copy-objects" copies those that the store lacks.',
-    );
+    const { adopt, persistTo } = this.#options;
+    const adopting = adopt === true ? null : '"ledge dev --adopt"';
+    const simulator = persistTo === undefined ? pluginFolder(this.persistFolder, "r2") : null;
+    for (const news of simulatorNews(config, adopting, simulator)) this.#log(news);
   }
 
   /** Reports to the user, in the order of the calls. The end of the server needs no reports. */

@@ -8,6 +8,7 @@ import { basename, resolve } from "node:path";
 import { styleText } from "node:util";
 import type { Plugin, PreviewServer, ViteDevServer } from "vite";
 import { shownPath } from "../config/config-file.ts";
+import { simulatorNews } from "../config/deployed-buckets.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { CompanionS3 } from "../dev/companion-s3.ts";
 import {
@@ -16,9 +17,11 @@ import {
   usedBuckets,
   type RunningExplorer,
 } from "../explorer/server/start-explorer.ts";
+import { pluginFolder } from "../state/folder.ts";
 import type { WorkerConfigs } from "./worker-configs.ts";
 
 export interface CompanionOptions {
+  readonly adopt: boolean | undefined;
   readonly explorer: boolean | undefined;
   readonly explorerPort: number | undefined;
   readonly s3: boolean | undefined;
@@ -73,6 +76,10 @@ async function startCompanions(
   if (companions === undefined) {
     companions = makeCompanions(server, project, state, options);
     byStateFolder.set(state, companions);
+    const adopting = options.adopt === true ? null : "ledge({ adopt: true })";
+    const simulator = pluginFolder(state, "r2");
+    const news = projects.flatMap((each) => simulatorNews(each, adopting, simulator));
+    for (const text of news) server.config.logger.warn(text);
   } else Object.assign(companions, { server, project });
   await companions.s3?.update();
   showWith(server, await companions.explorer, companions.s3);

@@ -67,7 +67,7 @@ async function makePlugins(options: LedgeOptions): Promise<Vite.Plugin[]> {
     const result = await withoutStack(() => configs.resolve(viteConfig, environment, call));
     return result ?? null;
   };
-  const companions = companionsPlugin(configs, { explorer, explorerPort, s3, s3Port });
+  const companions = companionsPlugin(configs, { adopt, explorer, explorerPort, s3, s3Port });
   const all = [...plugins, companions];
   for (const plugin of all) plugin.apply = isWithoutVitest;
   return all;

@@ -94,8 +94,13 @@ const get = async (url: string, name: string) => (await fetch(`${url}/notes/${na
 
 describe("vite", () => {
   it("serves the buckets, the explorer and the S3-compatible API, also after a restart", async () => {
-    const project = viteProject();
+    const r2 = [...buckets("notes"), { binding: "LOGS", bucket_name: "logs" }];
+    const withLogs = { ...configuration, r2_buckets: r2 };
+    const project = viteProject({ "wrangler.jsonc": JSON.stringify(withLogs) });
     const vite = await startVite(project);
+    expect(vite.process.output).toContain(
+      "wrangler's simulator serves LOGS of r2_buckets. ledge({ adopt: true }) serves them by the store",
+    );
     await put(vite.url, "milk", "two bottles");
     expect(await get(vite.url, "milk")).toBe("two bottles");
     expect(await get(vite.url, "bread")).toBe("No such note");
@@ -157,6 +162,7 @@ describe("vite", () => {
       };`,
     });
     const vite = await startVite(project, [], { CLOUDFLARE_ENV: "staging" });
+    expect(vite.process.output).not.toContain("simulator");
     await put(vite.url, "milk", "two bottles");
     expect(await get(vite.url, "count")).toBe("1");
     expect((await vite.s3.send({ target: "/notes-staging/milk" })).text).toBe("two bottles");
