@@ -25,7 +25,8 @@ export const dev: LeafCommand = {
     ...adoptOption,
     "--cwd DIR": "The folder in which the command runs (default: the working folder)",
     "--name NAME": "The name of the script (default: the configuration's)",
-    "--port PORT": "The port of the script; if it is in use, the next free port (default: 8787)",
+    "-p, --port PORT":
+      "The port of the script; if it is in use, the next free port (default: 8787)",
     "--ip ADDRESS": "The address to listen on (default: localhost)",
     "--host HOST":
       "The host in the URLs of requests, as the script sees them " +

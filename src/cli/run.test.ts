@@ -32,7 +32,8 @@ async function run(...words: string[]) {
       if (invocation.arguments[0] === "odd") return 3;
     },
   };
-  const root = { name: "ledge", summary: "A local edge", commands: async () => [put] };
+  const dns = { name: "dns", summary: "Zones", commands: async () => [{ ...put, name: "dig" }] };
+  const root = { name: "ledge", summary: "A local edge", commands: async () => [put, dns] };
   const lines: string[] = [];
   const code = await runCommand(root, words, {
     out: (text) => lines.push(text),
@@ -74,6 +75,7 @@ describe("runCommand()", () => {
   it.each([
     [["pot"], 'There is no command "pot". Did you mean "put"?'],
     [["frobnicate"], 'There is no command "frobnicate".'],
+    [["dig"], 'There is no command "dig". Did you mean "ledge dns dig"?'],
     [["put"], "KEY is missing: the object's key"],
     [["put", "a", "b", "c"], 'The argument "c" is one too many.'],
     [["put", "a", "--prot", "1"], "There is no option --prot. Did you mean --port?"],

@@ -8,7 +8,14 @@ import { rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { nearest } from "../base/nearest.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
-import { exitCode, namesOf, parseInvocation, UsageError, type Command } from "./command.ts";
+import {
+  exitCode,
+  namesOf,
+  parseInvocation,
+  UsageError,
+  type Command,
+  type CommandGroup,
+} from "./command.ts";
 import { emphasiseHeadings, renderHelp } from "./help.ts";
 import { bold, OutputClosedError, plainLines, red } from "./output.ts";
 
@@ -35,7 +42,7 @@ export async function runCommand(
         await printHelp();
         return word === undefined ? exitCode.usage : exitCode.done;
       }
-      command = subcommand(await command.commands(), word);
+      command = await subcommand(command, path, word);
       path.push(command.name);
       rest.shift();
     }
@@ -63,14 +70,30 @@ function isHelp(word: string): boolean {
   return word === "--help" || word === "-h";
 }
 
-function subcommand(commands: readonly Command[], word: string): Command {
-  const found = commands.find((command) => namesOf(command).includes(word));
+async function subcommand(
+  group: CommandGroup,
+  path: readonly string[],
+  word: string,
+): Promise<Command> {
+  const commands = await group.commands();
+  const found = commandNamed(commands, word);
   if (found !== undefined) return found;
   if (word.startsWith("-")) throw new UsageError(`There is no option ${word} here.`);
-  const guess = nearest(word, commands.flatMap(namesOf));
+  // A group may have the command: `ledge ls` for `ledge store ls`.
+  const guesses: string[] = [];
+  for (const each of commands) {
+    const below = "commands" in each ? await each.commands() : [];
+    if (commandNamed(below, word)) guesses.push([...path, each.name, word].join(" "));
+  }
+  if (guesses.length === 0) guesses.push(nearest(word, commands.flatMap(namesOf)) ?? "");
+  const guess = guesses.map((words) => `"${words}"`).join(" or ");
   throw new UsageError(
-    `There is no command "${word}".` + (guess === null ? "" : ` Did you mean "${guess}"?`),
+    `There is no command "${word}".` + (guess === '""' ? "" : ` Did you mean ${guess}?`),
   );
+}
+
+function commandNamed(commands: readonly Command[], word: string): Command | undefined {
+  return commands.find((command) => namesOf(command).includes(word));
 }
 
 const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;

@@ -160,8 +160,10 @@ describe("ledge store", () => {
       expect([words, code]).toEqual([words, 0]);
       return text.split("\n").flatMap((line) => line.split(/ +/).at(-1) || []);
     };
-    expect((await here.store("ls")).text).toBe((await here.store("buckets")).text);
-    expect(await names("ls", "photos")).toEqual(["a/", "a-z", "c"]);
+    for (const words of [["ls"], ["ls", "s3://"]]) {
+      expect((await here.store(...words)).text).toBe((await here.store("buckets")).text);
+    }
+    expect(await names("ls", "-l", "photos")).toEqual(["a/", "a-z", "c"]);
     expect(await names("ls", "s3://photos/a/")).toEqual(["a/b/", "a/1.txt"]);
     expect(await names("ls", "-r", "PHOTOS/a")).toEqual(["a-z", "a/1.txt", "a/b/2.txt"]);
     expect(await names("list", "photos/a/")).toEqual(["a/1.txt", "a/b/2.txt"]);
@@ -177,6 +179,7 @@ describe("ledge store", () => {
       "Deleted 3 objects.\n",
     );
     expect(await names("ls", "photos")).toEqual(["a-z"]);
+    expect((await here.store("put", "photos", "files/c")).text).toMatch(/^photos\/c: 1 byte, /);
     expect(await here.store("rm", "-r", "photos/")).toMatchObject({
       code: 2,
       errors: expect.stringContaining('"ledge store reset photos" does so') as string,

@@ -80,12 +80,15 @@ export const ls = storeCommand({
   summary: "Lists buckets, or one level of a bucket, as in a file system",
   details: "Keys below the next slash are one line. With --json, each object is one line.",
   arguments: [["[BUCKET[/PREFIX]]", `${placeSummary}; by default, the buckets are listed`]],
-  options: { "-r, --recursive": "Lists the objects of all levels" },
+  options: {
+    "-r, --recursive": "Lists the objects of all levels",
+    "-l, --long": "Changes nothing: sizes and times are shown in any case",
+  },
   examples: ["ledge store ls", "ledge store ls photos/2026/", "ledge store ls -r photos"],
 
   async run(invocation, store, word?: string) {
-    if (word === undefined) return printBuckets(invocation, store.project.buckets);
-    const { bucket, key } = splitAddress(word);
+    const { bucket, key } = splitAddress(word ?? "");
+    if (bucket === "") return printBuckets(invocation, store.project.buckets);
     const delimiter = invocation.flag("recursive") ? "" : "/";
     const found = await printObjects(invocation, store.bucket(bucket), { prefix: key, delimiter });
     if (found > 0 || key === "") return;

@@ -29,7 +29,6 @@ import { toObjectJson } from "./listing.ts";
 import {
   dryRunOption,
   findBucket,
-  objectArgument,
   objectNotFound,
   parseAddress,
   splitAddress,
@@ -154,7 +153,10 @@ async function printObject({ content }: FetchedObject): Promise<void> {
 export const put = storeCommand({
   name: "put",
   summary: "Puts a file into a bucket",
-  arguments: [objectArgument, ["FILE", 'The file; "-" is standard input']],
+  arguments: [
+    ["BUCKET/KEY", "The object; a bucket alone takes the name of the file as the key"],
+    ["FILE", 'The file; "-" is standard input'],
+  ],
   options: {
     "--content-type TYPE":
       "The type of the content (default: from the ending of the key or the file)",
@@ -173,7 +175,9 @@ export const put = storeCommand({
   ],
 
   async run(invocation, store, word, file) {
-    const { bucket, key } = parseAddress(word);
+    const isBucket = splitAddress(word).key === "" && file !== "-";
+    const place = isBucket ? `${splitAddress(word).bucket}/${basename(file)}` : word;
+    const { bucket, key } = parseAddress(place);
     await putObject(invocation, store.bucket(bucket), key, file);
   },
 });
