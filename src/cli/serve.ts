@@ -49,9 +49,9 @@ export const explore: LeafCommand = {
 
   async run(invocation) {
     const { openBrowser } = await import("../dev/open-browser.ts");
-    const { exploreProject } = await import("./explore-project.ts");
+    const { exploreProject } = await import("../dev/explore-project.ts");
     await serveUntilSignal(invocation, async (config, options) => {
-      const explorer = await exploreProject(config, options);
+      const explorer = await exploreProject(() => config, options);
       console.log(`Explorer   ${explorer.url}`);
       const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
       if (isTerminal && !invocation.flag("no-open")) void openBrowser(explorer.url);

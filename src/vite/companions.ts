@@ -4,19 +4,14 @@
  * A restart of Vite makes a new server, with new plugins, before the old server closes. Both servers have the
  * companions of their state folder: the new server takes over, and the server that has them closes them.
  */
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import { styleText } from "node:util";
 import type { Plugin, PreviewServer, ViteDevServer } from "vite";
-import { shownPath } from "../config/config-file.ts";
 import { simulatorNews } from "../config/deployed-buckets.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { CompanionS3 } from "../dev/companion-s3.ts";
-import {
-  explorerBuckets,
-  serveExplorer,
-  usedBuckets,
-  type RunningExplorer,
-} from "../explorer/server/start-explorer.ts";
+import { exploreProject } from "../dev/explore-project.ts";
+import type { RunningExplorer } from "../explorer/server/start-explorer.ts";
 import { pluginFolder } from "../state/folder.ts";
 import type { WorkerConfigs } from "./worker-configs.ts";
 
@@ -95,26 +90,11 @@ function makeCompanions(
   const made: Companions = { server, project, explorer: null, s3: null };
   if (s3 !== false) made.s3 = new CompanionS3(() => made.project, { s3Port, persistTo: state });
   if (explorer === false) return made;
-  made.explorer = serveExplorer(
-    {
-      stateFolder: state,
-      buckets: () => explorerBuckets(made.project),
-      configFile: project.path ?? undefined,
-      port,
-    },
-    {
-      bindings: () => usedBuckets(made.project),
-      project: async () => ({
-        name: basename(made.project.folder),
-        stateFolder: shownPath(state, process.cwd()),
-        scriptUrl: made.server.resolvedUrls?.local[0] ?? null,
-        wranglerUrl: null,
-        dns: null,
-        hasRequests: false,
-      }),
-      s3: () => made.s3?.describe() ?? null,
-    },
-  );
+  made.explorer = exploreProject(() => made.project, {
+    port,
+    persistTo: state,
+    scriptUrl: () => made.server.resolvedUrls?.local[0] ?? null,
+  });
   return made;
 }
 

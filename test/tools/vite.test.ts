@@ -81,10 +81,10 @@ async function startVite({ folder }: Project, args: string[] = [], environment =
   return { process: server, url, explorerUrl, s3 } as RunningVite;
 }
 
-/** What the explorer says of the project. */
-async function explore({ explorerUrl }: RunningVite): Promise<unknown> {
+/** What the explorer says of the project, or at another path. */
+async function explore({ explorerUrl }: RunningVite, path = "project"): Promise<unknown> {
   const { address, cookie } = await openExplorerLink(explorerUrl);
-  return (await fetch(`${address}/api/project`, { headers: { cookie } })).json();
+  return (await fetch(`${address}/api/${path}`, { headers: { cookie } })).json();
 }
 
 const buckets = (name: string) => [{ binding: "NOTES", bucket_name: name }];
@@ -95,7 +95,8 @@ const get = async (url: string, name: string) => (await fetch(`${url}/notes/${na
 describe("vite", () => {
   it("serves the buckets, the explorer and the S3-compatible API, also after a restart", async () => {
     const r2 = [...buckets("notes"), { binding: "LOGS", bucket_name: "logs" }];
-    const withLogs = { ...configuration, r2_buckets: r2 };
+    const dns = { binding: "DNS", port: 0, api_port: 0, zones: [{ name: "example.com" }] };
+    const withLogs = { ...configuration, r2_buckets: r2, dns };
     const project = viteProject({ "wrangler.jsonc": JSON.stringify(withLogs) });
     const vite = await startVite(project);
     expect(vite.process.output).toContain(
@@ -107,6 +108,7 @@ describe("vite", () => {
     expect(await (await fetch(vite.url)).text()).toContain("<h1>Notes</h1>");
     expect((await vite.s3.send({ target: "/notes/milk" })).text).toBe("two bottles");
     expect(await explore(vite)).toMatchObject({ scriptUrl: `${vite.url}/` });
+    expect(await explore(vite, "dns/zones")).toMatchObject({ result: [{ name: "example.com" }] });
     // The configuration may have keys of remotes.
     expect((await fetch(`${vite.url}/wrangler.jsonc?raw`)).status).toBe(403);
 

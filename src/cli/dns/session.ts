@@ -15,8 +15,8 @@ import {
 import { readDnsConfig } from "../../dns/config/dns-config.ts";
 import { lookUpServer, type ServerAddress } from "../../dns/config/dns-table.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
-import { connectionUrl, connectToZones } from "../../dns/server/zones-connection.ts";
-import { waitForAddresses, zonesFolder, type Zones } from "../../dns/server/zones-owner.ts";
+import { connectionUrl, connectToZones, findListeners } from "../../dns/server/zones-connection.ts";
+import { zonesFolder, type Zones } from "../../dns/server/zones-owner.ts";
 import {
   configSelection,
   projectOptions,
@@ -67,7 +67,7 @@ export async function withDns<Result>(
   const server: DnsServer =
     url !== undefined
       ? { url: apiUrl(url), dns: null }
-      : await (listen ? findListeners(zones, project) : connect(zones));
+      : await (listen ? findListeners(zones, project.dns) : connect(zones));
   const credentials = findCredentials(invocation, project, server.isPrivate === true);
   const api = new ApiClient(server.url, credentials, server.fetch);
   return withCleanup(
@@ -105,19 +105,6 @@ async function connect(zones: Zones): Promise<DnsServer> {
     fetch: (input, init) => connection.fetch(input, init),
     stop: () => connection.close(),
   };
-}
-
-/** The ports of the owner, or ports for this command. */
-export async function findListeners(zones: Zones, project: ProjectConfig): Promise<DnsServer> {
-  // Loading the runtime takes longer than most commands take through a running server.
-  const addresses = await waitForAddresses(zones.folder);
-  if (addresses !== null) return addresses;
-  const { startBriefly } = await import("../../dns/server/start-dns.ts");
-  const running = await startBriefly(zones, project.dns);
-  if (running === null) return findListeners(zones, project);
-  const { url, dnsPort } = running;
-  const server = dnsPort === null ? null : { host: "127.0.0.1", port: dnsPort };
-  return { url, dns: server, stop: () => running.stop() };
 }
 
 /** Adds the root of the API to a URL without a path. */

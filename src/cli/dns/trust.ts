@@ -2,7 +2,8 @@
 import { readDnsConfig } from "../../dns/config/dns-config.ts";
 import { configOptions, persistOption, projectOptions, type LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import { findListeners, readProject } from "./session.ts";
+import { findListeners } from "../../dns/server/zones-connection.ts";
+import { readProject } from "./session.ts";
 
 export const trust: LeafCommand = {
   name: "trust",
@@ -53,7 +54,7 @@ export const runClient: LeafCommand = {
     return runInReach(words, {
       folder: zones.folder,
       names: readDnsConfig(zones.variables).httpsNames,
-      start: () => findListeners(zones, project),
+      start: () => findListeners(zones, project.dns),
     });
   },
 };

@@ -12,6 +12,7 @@ import { UserError } from "../../base/user-error.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
 import { Succession } from "../../state/succession.ts";
 import type { ApiRequest, ApiResponse, Fetch } from "../client/api-client.ts";
+import type { ProjectDns, ServerAddress } from "../config/dns-table.ts";
 import { requestIdHeader } from "../rules/api-call.ts";
 import { startCompanion } from "./companion.ts";
 import {
@@ -19,6 +20,7 @@ import {
   describeOtherTable,
   findZonesOwner,
   takeZones,
+  waitForAddresses,
   type Zones,
   type ZonesOwner,
 } from "./zones-owner.ts";
@@ -164,4 +166,27 @@ function exchange(
     });
     outgoing.end(body);
   });
+}
+
+/** Where a process serves the zones. */
+interface ZonesListeners {
+  /** Of the API, with `/client/v4`. */
+  readonly url: string;
+  /** Of UDP and TCP. */
+  readonly dns: ServerAddress | null;
+  /** Ends the listeners, if this process has them. */
+  stop?(): Promise<void>;
+}
+
+/** The ports of the owner, or ports of this process. */
+export async function findListeners(zones: Zones, dns: ProjectDns): Promise<ZonesListeners> {
+  // Loading the runtime takes longer than most commands take through a running server.
+  const addresses = await waitForAddresses(zones.folder);
+  if (addresses !== null) return addresses;
+  const { startBriefly } = await import("./start-dns.ts");
+  const running = await startBriefly(zones, dns);
+  if (running === null) return findListeners(zones, dns);
+  const { url, dnsPort } = running;
+  const server = dnsPort === null ? null : { host: "127.0.0.1", port: dnsPort };
+  return { url, dns: server, stop: () => running.stop() };
 }

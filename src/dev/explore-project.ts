@@ -1,8 +1,11 @@
-/** The explorer of a project without a dev server: its buckets, and its zones when the page asks for them. */
+/**
+ * The explorer of a project without a dev server of ours: its buckets, and its zones when the page asks for them.
+ */
 import { basename } from "node:path";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { readDnsConfig } from "../dns/config/dns-config.ts";
+import { findListeners } from "../dns/server/zones-connection.ts";
 import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
 import type { DnsAccess } from "../explorer/server/call.ts";
 import {
@@ -15,29 +18,37 @@ import {
 } from "../explorer/server/start-explorer.ts";
 import { findServer, readOrMakeCredentials } from "../s3/state-files.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
-import { findListeners } from "./dns/session.ts";
 
+export interface ExploreOptions {
+  readonly port?: number;
+  readonly persistTo?: string;
+  /** The URL of the script; `null` while no server has one. Default: there is none. */
+  readonly scriptUrl?: () => string | null;
+}
+
+/** @param config a function, because the configuration may change while the explorer runs */
 export async function exploreProject(
-  config: ProjectConfig,
-  { port, persistTo }: { readonly port?: number; readonly persistTo?: string },
+  config: () => ProjectConfig,
+  { port, persistTo, scriptUrl = () => null }: ExploreOptions,
 ): Promise<RunningExplorer> {
-  const state = stateFolder(config.folder, persistTo);
-  const zones = projectZones(config, zonesFolder(config.folder, persistTo));
+  const { folder, path } = config();
+  const state = stateFolder(folder, persistTo);
+  const zones = projectZones(config(), zonesFolder(folder, persistTo));
   const s3: ExplorerParts["s3"] = () => {
-    const folder = pluginFolder(state, "s3");
-    const url = findServer(folder);
+    const s3Folder = pluginFolder(state, "s3");
+    const url = findServer(s3Folder);
     if (url === null) return null;
-    return { url, ...(config.s3.credentials ?? readOrMakeCredentials(folder)) };
+    return { url, ...(config().s3.credentials ?? readOrMakeCredentials(s3Folder)) };
   };
-  const buckets = explorerBuckets(config);
+  const buckets = () => explorerBuckets(config());
   const explorer = await serveExplorer(
-    { stateFolder: state, buckets, configFile: config.path ?? undefined, port },
+    { stateFolder: state, buckets, configFile: path ?? undefined, port },
     {
-      bindings: () => usedBuckets(config),
+      bindings: () => usedBuckets(config()),
       project: async () => ({
-        name: basename(config.folder),
+        name: basename(folder),
         stateFolder: shownPath(state, process.cwd()),
-        scriptUrl: null,
+        scriptUrl: scriptUrl(),
         wranglerUrl: null,
         dns: zones.known(),
         hasRequests: false,
@@ -70,7 +81,7 @@ function projectZones(config: ProjectConfig, folder: string) {
   const access = async (): Promise<DnsAccess> => {
     // The process that had the zones may have ended.
     if (found !== null && (await findZonesOwner(folder)) === null) await close();
-    found ??= findListeners({ folder, variables }, config);
+    found ??= findListeners({ folder, variables }, config.dns);
     const { url, dns } = await found.catch((error: unknown) => {
       found = null;
       throw error;
