@@ -1,9 +1,18 @@
 /** `ledge store cp`, `mv` and `sync`: between buckets and folders, as people know them from other programs. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { ServedStoreProject } from "../support/in-process-command.ts";
+import { StoreProject } from "../support/store-command.ts";
 
 /** A project with objects by `BUCKET/KEY`, and commands that run in the test's process. */
 class CopyProject extends ServedStoreProject {
@@ -53,10 +62,8 @@ class CopyProject extends ServedStoreProject {
 
   /** All files below a folder, without the manifest. */
   files(folder: string): string[] {
-    return readdirSync(this.path(folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name !== ".ledge-metadata.jsonl")
-      .map((entry) => join(entry.parentPath, entry.name).slice(this.path(folder).length + 1))
-      .sort();
+    const names = filesIn(this.path(folder)).map((path) => relative(this.path(folder), path));
+    return names.filter((name) => name !== ".ledge-metadata.jsonl").sort();
   }
 
   /** Runs a command that succeeds, and returns what it prints. */
@@ -256,6 +263,38 @@ describe("ledge store sync", () => {
     expect(here.files("out")).toEqual(["a", "old.txt"]);
   });
 });
+
+it("an interrupt ends a copy with exit code 130, and leaves whole files only", async () => {
+  const here = new StoreProject();
+  await here.serve();
+  const bytes = 60_000_000;
+  for (let n = 0; n < 3; n++) here.write(`files/${n}.bin`, Buffer.alloc(bytes, n));
+  expect(await here.store("cp", "-r", "files", "photos")).toMatchObject({ code: 0 });
+  // A command that has ended before the signal is started again.
+  let code: number | null = 0;
+  while (code === 0) {
+    rmSync(here.path("out"), { recursive: true, force: true });
+    const copying = here.start("sync", "photos", "out");
+    const isUnderWay = () =>
+      filesIn(here.path("out")).length > 0 || copying.child.exitCode !== null;
+    await expect.poll(isUnderWay, { timeout: 60_000, interval: 1 }).toBe(true);
+    copying.child.kill("SIGINT");
+    ({ code } = await copying.end());
+  }
+  expect(code).toBe(130);
+  for (const file of filesIn(here.path("out"))) {
+    expect([file, statSync(file).size]).toEqual([expect.stringMatching(/\/\d\.bin$/), bytes]);
+  }
+  expect(await here.store("sync", "photos", "out")).toMatchObject({ code: 0 });
+  expect(filesIn(here.path("out"))).toHaveLength(4);
+});
+
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
 
 /** Names that are not UTF-8: only bytes can write them. */
 function writeBytes(folder: string, name: Buffer, content: string): void {
