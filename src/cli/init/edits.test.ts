@@ -8,6 +8,7 @@ import {
   editGitignore,
   editScripts,
   editTsconfig,
+  noteFramework,
   raiseDependency,
   type Note,
 } from "./edits.ts";
@@ -61,6 +62,18 @@ describe("addScripts() and addDependencies()", () => {
       scripts: { test: "vitest run", dev: "own" },
       dependencies: { wrangler: "4" },
       devDependencies: { ledge: "1" },
+    });
+  });
+});
+
+describe("noteFramework()", () => {
+  it.each([
+    [`{ "dependencies": { "@astrojs/cloudflare": "1" } }`, [/^with @astrojs\/cloudflare, .*simul/]],
+    [`{ "dependencies": { "vite": "1" } }`, []],
+  ])("says of %s which server uses the store", (text, notes) => {
+    expect(noted((note) => noteFramework(text, note))).toEqual({
+      text,
+      notes: notes.map((note) => expect.stringMatching(note) as string),
     });
   });
 });

@@ -194,6 +194,27 @@ export function editScripts(text: string, commands: readonly LeafCommand[], note
   }, text);
 }
 
+/** Packages that start wrangler's simulator in the dev server of a framework. */
+const frameworkAdapters = [
+  "@astrojs/cloudflare",
+  "@opennextjs/cloudflare",
+  "@sveltejs/adapter-cloudflare",
+  "nitro-cloudflare-dev",
+];
+
+/** The dev server of such a framework has no place for the store, and would ignore it without a word. */
+export function noteFramework(text: string, note: Note): string {
+  const manifest = parseManifest(text);
+  for (const name of frameworkAdapters) {
+    if (dependencyVersion(manifest, name) === undefined) continue;
+    note(
+      `with ${name}, the framework's own dev server uses wrangler's simulator: "ledge dev" runs the ` +
+        "build of the project on the store.",
+    );
+  }
+  return text;
+}
+
 /** What `npm init` writes for a project without tests. */
 const testPlaceholder = /no test specified/;
 

@@ -14,6 +14,7 @@ import {
   editGitignore,
   editScripts,
   editTsconfig,
+  noteFramework,
   parseManifest,
 } from "./edits.ts";
 import { requirePackages, type PackageManager } from "./packages.ts";
@@ -96,6 +97,7 @@ export function planMigration(
     for (const path of new Set([join(project, "package.json"), join(folder, "package.json")])) {
       files.edit(path, (text, note) => editScripts(text, commands, note));
     }
+    files.edit(join(project, "package.json"), noteFramework);
     const [isTested, isVite] = [uses(files, project, "vitest"), uses(files, project, "vite")];
     requirePackages(files, project, { version, isTested, isVite });
     ignoreState(files, project);
