@@ -22,7 +22,11 @@ const require = createRequire(import.meta.url);
 /** The exports of wrangler that Ledge uses. */
 type UsedExports = Pick<
   typeof Wrangler,
-  "experimental_generateTypes" | "getPlatformProxy" | "unstable_DevEnv" | "unstable_readConfig"
+  | "createTestHarness"
+  | "experimental_generateTypes"
+  | "getPlatformProxy"
+  | "unstable_DevEnv"
+  | "unstable_readConfig"
 >;
 
 let loaded: UsedExports | undefined;
@@ -191,51 +195,57 @@ interface EventObserver {
   afterwards(event: WranglerEvent): void;
 }
 
+/** wrangler's dev server for one script, or for several scripts in one runtime. The first has the address. */
 export class WranglerDevServer {
-  readonly #server: Wrangler.unstable_DevEnv;
-  readonly #parts: DevServerParts;
+  readonly #servers: readonly [Wrangler.unstable_DevEnv, ...Wrangler.unstable_DevEnv[]];
 
-  constructor(observer: EventObserver) {
-    const { unstable_DevEnv: DevEnvironment } = loadWrangler();
-    this.#server = new DevEnvironment();
-    this.#parts = this.#server;
-    const dispatch = requireParts(this.#server, "wrangler's dev server").dispatch.bind(
-      this.#server,
-    );
-    this.#server.dispatch = (event) => {
-      if (!observer.accepts(event)) return;
-      dispatch(event);
-      observer.afterwards(event);
-    };
-    // Without a listener, an error event ends the process.
-    this.#server.on("error", () => {});
+  constructor(observer: EventObserver, scriptCount: number) {
+    this.#servers = scriptCount === 1 ? [makeServer()] : makeServers(scriptCount);
+    for (const server of this.#servers) {
+      const dispatch = requireParts(server, "wrangler's dev server").dispatch.bind(server);
+      server.dispatch = (event) => {
+        if (!observer.accepts(event)) return;
+        dispatch(event);
+        observer.afterwards(event);
+      };
+      // Without a listener, an error event ends the process.
+      server.on("error", () => {});
+    }
     // The proxy would print its address before the script answers.
     if (this.#parts.proxy !== undefined) this.#parts.proxy.localServerReady = neverReady;
   }
 
-  async start(input: WorkerInput): Promise<void> {
-    await this.#server.startWorker(input);
+  /** @param inputs of the first script, then of the others */
+  async start([first, ...others]: readonly WorkerInput[]): Promise<void> {
+    await this.#servers[0].startWorker(first as WorkerInput);
+    await Promise.all(
+      others.map(async (input, index) => this.#servers[index + 1]?.config.set(input, true)),
+    );
   }
 
   /** @returns `false` when this version of wrangler needs a new start for that */
-  async update(input: WorkerInput): Promise<boolean> {
-    const { config } = this.#parts;
-    if (config?.set === undefined) return false;
-    await config.set(input, true);
+  async update(inputs: readonly WorkerInput[]): Promise<boolean> {
+    if (this.#parts.config?.set === undefined) return false;
+    for (const [index, input] of inputs.entries()) {
+      await this.#servers[index]?.config.set(input, true);
+    }
     return true;
   }
 
-  /** The bindings of the script, with variables from files; `undefined` before the first start. */
-  get bindings(): Readonly<Record<string, unknown>> | undefined {
-    return this.#parts.config?.latestConfig?.bindings;
+  /** Each script with its bindings and with variables from files; none before the first start. */
+  get scripts(): { readonly name: string; readonly bindings: Readonly<Record<string, unknown>> }[] {
+    return this.#servers.flatMap((server: DevServerParts) => {
+      const { name = "", bindings } = server.config?.latestConfig ?? {};
+      return bindings === undefined ? [] : { name, bindings };
+    });
   }
 
-  /** The names of the scripts that dev servers of this machine run, this script included. */
+  /** The names of the scripts that dev servers of this machine run, these scripts included. */
   get runningScripts(): ReadonlySet<string> {
-    const { name, dev } = this.#parts.config?.latestConfig ?? {};
+    const registry = this.#parts.config?.latestConfig?.dev?.registry;
     const { getWorkerRegistry } = wranglersMiniflare();
-    const others = dev?.registry ? getWorkerRegistry?.(dev.registry) : undefined;
-    return new Set([...(name === undefined ? [] : [name]), ...Object.keys(others ?? {})]);
+    const others = registry ? getWorkerRegistry?.(registry) : undefined;
+    return new Set([...this.scripts.map(({ name }) => name), ...Object.keys(others ?? {})]);
   }
 
   get isServiceWorker(): boolean {
@@ -254,8 +264,71 @@ export class WranglerDevServer {
   }
 
   async stop(): Promise<void> {
-    await this.#server.teardown();
+    await Promise.all(this.#servers.map((server) => server.teardown()));
   }
+
+  /** The parts of the first server. */
+  get #parts(): DevServerParts {
+    return this.#servers[0];
+  }
+}
+
+type ServerOptions = NonNullable<ConstructorParameters<typeof Wrangler.unstable_DevEnv>[0]>;
+
+function makeServer(options?: ServerOptions): Wrangler.unstable_DevEnv {
+  const { unstable_DevEnv: DevEnvironment } = loadWrangler();
+  return new DevEnvironment(options);
+}
+
+/** The servers of several scripts, as `wrangler dev` makes them for several files. */
+function makeServers(
+  scriptCount: number,
+): [Wrangler.unstable_DevEnv, ...Wrangler.unstable_DevEnv[]] {
+  const { runtimeFactories, proxyFactory } = sharedRuntime(scriptCount);
+  const first = makeServer({ runtimeFactories });
+  const others = Array.from({ length: scriptCount - 1 }, () =>
+    makeServer({ runtimeFactories: first.runtimes.map((runtime) => () => runtime), proxyFactory }),
+  );
+  return [first, ...others];
+}
+
+/**
+ * What a dev server needs so that its script shares a runtime with others. wrangler does not export it. The
+ * test harness of wrangler gives it to the constructor of dev servers, which is exported: so this function
+ * lets the harness call another constructor, which keeps what it gets. The harness calls the constructor
+ * before it waits for anything, so no other code sees the replacement.
+ */
+function sharedRuntime(
+  scriptCount: number,
+): Required<Pick<ServerOptions, "runtimeFactories" | "proxyFactory">> {
+  const wrangler = loadWrangler();
+  const { unstable_DevEnv: original } = wrangler;
+  const given: ServerOptions[] = [];
+  class Observed {
+    readonly runtimes = [];
+    constructor(options: ServerOptions) {
+      given.push(options);
+      if (options.proxyFactory !== undefined) throw new Error("All options are known.");
+    }
+  }
+  wrangler.unstable_DevEnv = Observed as unknown as typeof original;
+  try {
+    const workers = Array.from({ length: scriptCount }, () => ({ configPath: "wrangler.json" }));
+    void wrangler
+      .createTestHarness({ workers })
+      .listen()
+      .catch(() => {});
+  } finally {
+    wrangler.unstable_DevEnv = original;
+  }
+  const [{ runtimeFactories } = {}, { proxyFactory } = {}] = given;
+  if (runtimeFactories !== undefined && proxyFactory !== undefined) {
+    return { runtimeFactories, proxyFactory };
+  }
+  throw new UserError(
+    "With this version of wrangler, Ledge cannot run several scripts in one dev server. Run a dev server for " +
+      `each script: service bindings find them. Or install wrangler@${testedVersions.wrangler[1]}.`,
+  );
 }
 
 const neverReady: Deferred = { promise: new Promise<void>(() => {}), resolve() {}, reject() {} };

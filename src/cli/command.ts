@@ -230,10 +230,17 @@ function checkChoice(name: string, choices?: readonly string[], word?: string): 
   throw new UsageError(`${name} must be ${known}, not "${word}".`);
 }
 
+const environmentOption = { "-e, --env NAME": "The environment, [env.NAME] of the configuration" };
 /** Which configuration file, and which environment of it. */
 export const configOptions = {
   "-c, --config FILE": "The configuration file (default: the nearest)",
-  "-e, --env NAME": "The environment, [env.NAME] of the configuration",
+  ...environmentOption,
+};
+/** The same for a command that knows several scripts. */
+export const configFilesOptions = {
+  "-c, --config FILE...":
+    "The configuration file (default: the nearest); then those of scripts that its bindings name",
+  ...environmentOption,
 };
 export const adoptOption = {
   "--adopt": "Serves r2_buckets by the store, too: a wrangler project needs no edit",
@@ -250,7 +257,7 @@ export const projectOptions = { ...configOptions, ...persistOption, ...jsonOptio
 /** The values of `configOptions` and `adoptOption`, as `readConfig()` takes them. */
 export function configSelection(invocation: Invocation) {
   return {
-    configPath: invocation.text("config"),
+    configPath: [invocation.options["config"] ?? []].flat()[0] as string | undefined,
     environment: invocation.text("env"),
     adopt: invocation.flag("adopt"),
   };

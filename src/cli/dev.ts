@@ -3,7 +3,7 @@ import { UserError } from "../base/user-error.ts";
 import type { LogLevel, StartDevOptions } from "../dev/dev-options.ts";
 import {
   adoptOption,
-  configOptions,
+  configFilesOptions,
   configSelection,
   persistOption,
   UsageError,
@@ -21,7 +21,7 @@ export const dev: LeafCommand = {
     "hosts in api_hosts of [dns].",
   arguments: [["[SCRIPT]", "The script, instead of the configuration's main"]],
   options: {
-    ...configOptions,
+    ...configFilesOptions,
     ...adoptOption,
     "--cwd DIR": "The folder in which the command runs (default: the working folder)",
     "--name NAME": "The name of the script (default: the configuration's)",
@@ -111,6 +111,7 @@ export const dev: LeafCommand = {
   examples: [
     "ledge dev",
     "ledge dev --adopt",
+    "ledge dev -c shop/wrangler.jsonc -c payments/wrangler.jsonc",
     "ledge dev src/index.ts --env staging --port 3000",
     "ledge dev --store-latency 50 --no-dns",
     "ledge dev --fault 'put:photos/*:10001' --fault 'get:*:slow=2s:probability=0.1'",
@@ -131,6 +132,7 @@ export const dev: LeafCommand = {
     const port = (name: string) => invocation.integer(name, portMax);
     const options: StartDevOptions = {
       ...configSelection(invocation),
+      auxiliaryConfigPaths: invocation.list("config")?.slice(1),
       script,
       name: invocation.text("name"),
       port: port("port"),

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import {
   adoptOption,
-  configOptions,
+  configFilesOptions,
   configSelection,
   exitCode,
   type Invocation,
@@ -17,11 +17,13 @@ export const types: LeafCommand = {
   details:
     'The file is the one that "wrangler types" writes, with buckets of the type StoreBucket. A\n' +
     "bucket that r2_buckets names has wrangler's type, with and without --adopt.\n" +
+    "With several --config, the first is the script, and the classes of the others are the types of\n" +
+    "service bindings and Durable Objects.\n" +
     "Without --env the file holds for the top level and every environment: a binding that only\n" +
     "some of them have is optional.",
   arguments: [["[PATH]", "The declaration file; by default worker-configuration.d.ts"]],
   options: {
-    ...configOptions,
+    ...configFilesOptions,
     ...adoptOption,
     "--env-file FILE...": "A file of variables, instead of .env",
     "--env-interface NAME": "The name of the interface (default: Env)",
@@ -39,15 +41,17 @@ export const types: LeafCommand = {
   examples: [
     "ledge types",
     "ledge types --check",
+    "ledge types -c shop/wrangler.jsonc -c payments/wrangler.jsonc",
     "ledge types src/env.d.ts --include-runtime false",
   ],
 
   async run(invocation, file?: string) {
     const command = typesCommand(invocation);
     const { shownPath } = await import("../config/config-file.ts");
-    const { generateTypes } = await import("./generate-types.ts");
+    const { generateTypes, replacedTypesNote } = await import("./generate-types.ts");
     const { path, content } = await generateTypes({
       ...configSelection(invocation),
+      auxiliaryConfigPaths: invocation.list("config")?.slice(1),
       path: file,
       envInterface: invocation.text("env-interface"),
       envFiles: invocation.list("env-file"),
@@ -56,12 +60,14 @@ export const types: LeafCommand = {
       strictVars: invocation.boolean("strict-vars"),
       command,
     });
+    const current = existsSync(path) ? readFileSync(path, "utf8") : null;
     if (!invocation.flag("check")) {
+      const note = current ? replacedTypesNote(shownPath(path), current, command) : null;
       writeFileSync(path, content);
       console.log(`Wrote ${shownPath(path)}.`);
+      if (note !== null) console.log(note);
       return exitCode.done;
     }
-    const current = existsSync(path) ? readFileSync(path, "utf8") : null;
     if (current === content) {
       console.log(`${shownPath(path)} is up to date.`);
       return exitCode.done;

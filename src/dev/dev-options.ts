@@ -12,6 +12,11 @@ export type LogLevel = (typeof logLevels)[number];
 export const logLevelDefault: LogLevel = "info";
 
 export interface StartDevOptions extends ReadConfigOptions {
+  /**
+   * The configuration files of scripts that run beside the script, in the same runtime and with the same
+   * state. Bindings reach them: services, queues, Durable Objects.
+   */
+  auxiliaryConfigPaths?: readonly string[];
   /** The path of the script. Default: `main` of the configuration. */
   script?: string;
   /** The name of the script. Default: `name` of the configuration. */
@@ -94,6 +99,17 @@ export interface StartDevOptions extends ReadConfigOptions {
   faults?: readonly string[];
   /** Receives the messages of the dev server. Default: the console. */
   log?: (text: string) => void;
+}
+
+/**
+ * The options for each script: the script that has the address, then the scripts beside it. As in wrangler, options of
+ * an address or of a build concern the first.
+ */
+export function scriptOptions(options: StartDevOptions): StartDevOptions[] {
+  const { auxiliaryConfigPaths = [], environment, adopt, folder, logLevel } = options;
+  const { storeLatencyMilliseconds, remoteBindings } = options;
+  const common = { environment, adopt, folder, logLevel, storeLatencyMilliseconds, remoteBindings };
+  return [options, ...auxiliaryConfigPaths.map((configPath) => ({ ...common, configPath }))];
 }
 
 /** @throws UserError for an invalid value */

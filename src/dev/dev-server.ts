@@ -35,25 +35,29 @@ import {
 import { storeNeeds } from "../store/node/store-owner.ts";
 import { accessOf, CompanionDns } from "./companion-dns.ts";
 import { CompanionS3 } from "./companion-s3.ts";
-import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
+import {
+  checkOptions,
+  logLevelDefault,
+  scriptOptions,
+  type StartDevOptions,
+} from "./dev-options.ts";
 import { observeScript, ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor, watchConfig } from "./script-supervisor.ts";
 import {
   checkRemotes,
   connectionNews,
-  connectionsOf,
   networkUrlsOf,
   renderDns,
   renderSummary,
   urlOf,
   wranglerExplorerUrl,
-  type Connections,
   type RemoteSummary,
 } from "./summary.ts";
 import {
   enterEnvironment,
   hiddenBindings,
-  readProject,
+  jointConfig,
+  readProjects,
   workerInput,
   wranglerWarnings,
   type Project,
@@ -97,7 +101,7 @@ export async function startDevServer(options: StartDevOptions): Promise<DevServe
   let server: DevServer | undefined;
   let dns: CompanionDns | null = null;
   try {
-    const config = readConfig(options);
+    const config = jointConfig(scriptOptions(options).map((each) => readConfig(each)));
     const state = stateFolder(config.folder, options.persistTo);
     // wrangler would show an error with a stack, its own or the error of our plugin.
     if (config.buckets.length > 0) {
@@ -140,10 +144,11 @@ export class DevServer implements RunningDev {
   readonly #faults: StoreFaults;
   readonly #explorerChanges = new ChangeFeed();
   #explorer: RunningExplorer | null = null;
-  #project: Project;
+  /** Of the script that has the address, then of the scripts beside it. */
+  #projects: readonly Project[];
   #remotes: readonly RemoteSummary[];
-  /** As the user has seen them last. */
-  #connections: Connections = new Map();
+  /** The scripts that dev servers of this machine ran when the user was told last. */
+  #runningScripts: ReadonlySet<string> = new Set();
   #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
   #port = 0;
@@ -161,12 +166,12 @@ export class DevServer implements RunningDev {
     this.#parts = parts;
     this.#remotes = remotes;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
-    this.#project = readProject(options);
-    this.#s3 = options.s3 === false ? null : new CompanionS3(() => this.#project.config, options);
+    this.#projects = readProjects(options);
+    this.#s3 = options.s3 === false ? null : new CompanionS3(() => this.#config, options);
     this.#faults = new StoreFaults({
       folder: pluginFolder(this.persistFolder, "store"),
-      bucketNames: async () => [...usedBuckets(this.#project.config).keys()],
-      remoteNames: () => [...usedRemotes(this.#project.config.buckets).keys()],
+      bucketNames: async () => [...usedBuckets(this.#config).keys()],
+      remoteNames: () => [...usedRemotes(this.#config.buckets).keys()],
       dns: () => this.#dnsAccess(),
     });
   }
@@ -187,15 +192,15 @@ export class DevServer implements RunningDev {
 
   /** The name of the script in tools that show several. */
   get scriptName(): string | undefined {
-    return this.#options.name ?? this.#project.wrangler.name;
+    return this.#options.name ?? this.#first.wrangler.name;
   }
 
   get buckets(): readonly BucketBinding[] {
-    return this.#project.config.buckets;
+    return this.#config.buckets;
   }
 
   get persistFolder(): string {
-    return stateFolder(this.#project.config.folder, this.#options.persistTo);
+    return stateFolder(this.#config.folder, this.#options.persistTo);
   }
 
   get ready(): Promise<void> {
@@ -203,7 +208,7 @@ export class DevServer implements RunningDev {
   }
 
   async start(): Promise<void> {
-    const { config, wrangler } = this.#project;
+    const { wrangler } = this.#first;
     this.#warn();
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
@@ -213,8 +218,11 @@ export class DevServer implements RunningDev {
       this.#inspector = { hostname, port: await findFreePort(inspectorPort, hostname) };
     }
     this.#supervisor = new ScriptSupervisor({
-      input: this.#input(),
-      script: resolve(this.#options.script ?? wrangler.main ?? config.folder),
+      inputs: this.#inputs(),
+      paths: this.#projects.map(({ config, wrangler: { main } }, index) => {
+        const script = index === 0 ? this.#options.script : undefined;
+        return resolve(script ?? main ?? config.folder);
+      }),
       console: this.#console,
       onReady: () => this.#report(() => this.#onReady()),
       onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
@@ -225,7 +233,8 @@ export class DevServer implements RunningDev {
     await this.#holdFaults();
     await Promise.all([this.#supervisor.start(), this.#s3?.update(), this.#startExplorer()]);
     const { envFiles = [] } = this.#options;
-    const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
+    const files = this.#projects.flatMap(({ config }) => config.path ?? []);
+    const watched = [...files, ...envFiles];
     const watches = watched.map((path) =>
       watchConfig(resolve(path), () => {
         this.#changes = this.#changes.then(() => this.#reconfigure());
@@ -242,22 +251,22 @@ export class DevServer implements RunningDev {
   async summary(): Promise<string> {
     const dns = await this.#parts.dns?.describe();
     const { faults, problem } = await this.#faults.read();
-    const { bindings = {}, runningScripts = new Set<string>() } = this.#supervisor ?? {};
-    this.#connections = connectionsOf(bindings, runningScripts);
+    const { scripts = [], runningScripts = new Set<string>() } = this.#supervisor ?? {};
+    this.#runningScripts = runningScripts;
     return renderSummary(
       {
         url: this.url,
         networkUrls: networkUrlsOf(this.#address),
         explorerUrl: this.explorerUrl,
-        wranglerExplorerUrl: wranglerExplorerUrl(this.url, bindings),
+        wranglerExplorerUrl: wranglerExplorerUrl(this.url, scripts),
         inspector: this.inspector,
         stateFolder: this.persistFolder,
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
         remotes: this.#remotes,
         faults: [...faults.map(({ text }) => text), ...(problem === null ? [] : [problem])],
-        bindings,
-        connections: this.#connections,
+        scripts,
+        runningScripts,
         hidden: hiddenBindings,
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
       },
@@ -288,8 +297,16 @@ export class DevServer implements RunningDev {
     await within(stopMilliseconds, this.#parts.dns?.stop() ?? Promise.resolve());
   }
 
+  get #first(): Project {
+    return this.#projects[0] as Project;
+  }
+
+  get #config(): ProjectConfig {
+    return jointConfig(this.#projects.map(({ config }) => config));
+  }
+
   get #address() {
-    const protocol = this.#options.localProtocol ?? this.#project.wrangler.dev.local_protocol;
+    const protocol = this.#options.localProtocol ?? this.#first.wrangler.dev.local_protocol;
     return { protocol, hostname: this.#hostname, port: this.#port };
   }
 
@@ -319,7 +336,7 @@ export class DevServer implements RunningDev {
     if (this.#options.explorer === false) return;
     const activity = new ActivityLog();
     observeScript(this.#console, activity);
-    const config = (): ProjectConfig => this.#project.config;
+    const config = (): ProjectConfig => this.#config;
     const dns = () => this.#dnsAccess();
     this.#explorer = await serveExplorer(
       {
@@ -344,7 +361,7 @@ export class DevServer implements RunningDev {
             name: this.scriptName ?? basename(config().folder),
             stateFolder: shownPath(this.persistFolder, process.cwd()),
             scriptUrl: this.url,
-            wranglerUrl: wranglerExplorerUrl(this.url, this.#supervisor?.bindings),
+            wranglerUrl: wranglerExplorerUrl(this.url, this.#supervisor?.scripts),
             dns: access && { apiUrl: access.apiUrl, addresses: access.addresses },
             hasRequests: true,
           };
@@ -355,33 +372,39 @@ export class DevServer implements RunningDev {
   }
 
   async #dnsAccess(): Promise<DnsAccess | null> {
-    return accessOf(await this.#parts.dns?.locate(), this.#project.config);
+    return accessOf(await this.#parts.dns?.locate(), this.#config);
   }
 
-  #input(): ReturnType<typeof workerInput> {
-    return workerInput(this.#project, this.#options, {
+  #inputs(): ReturnType<typeof workerInput>[] {
+    const surroundings = {
       hostname: this.#hostname,
       port: this.#port,
       inspector: this.#inspector,
       hasDns: this.#parts.dns !== null,
       isObserved: this.#options.explorer !== false,
       console: this.#console,
+      stateFolder: this.persistFolder,
+    };
+    const options = scriptOptions(this.#options);
+    return this.#projects.map((project, index) => {
+      const isPrimary = this.#projects.length === 1 ? undefined : index === 0;
+      return workerInput(project, options[index] ?? {}, { ...surroundings, isPrimary });
     });
   }
 
   async #reconfigure(): Promise<void> {
-    const previous = this.#project;
+    const previous = this.#projects;
     try {
-      const project = readProject(this.#options);
-      this.#remotes = await checkRemotes(project.config.buckets);
-      this.#project = project;
+      const projects = readProjects(this.#options);
+      this.#remotes = await checkRemotes(projects.flatMap(({ config }) => config.buckets));
+      this.#projects = projects;
       this.#warn();
-      await this.#parts.dns?.update(this.#project.config);
+      await this.#parts.dns?.update(this.#config);
       await this.#s3?.update();
       this.#readyMessage = async () => `The configuration has changed.\n${await this.summary()}`;
-      await this.#supervisor?.update(this.#input());
+      await this.#supervisor?.update(this.#inputs());
     } catch (error) {
-      this.#project = previous;
+      this.#projects = previous;
       this.#log(`${(error as Error).message}\nThe previous configuration stays in use.`);
     }
   }
@@ -399,17 +422,18 @@ export class DevServer implements RunningDev {
   }
 
   #onFailure(problem: string | null): void {
-    const said = problem === null ? [] : [withPlace(this.#project.config, problem)];
-    this.#log([...said, "Waiting for a change."].join("\n"));
+    const text = problem ?? "";
+    const places = this.#projects.map(({ config }) => withPlace(config, text));
+    const said = places.find((each) => each !== text) ?? text;
+    this.#log([...(said === "" ? [] : [said]), "Waiting for a change."].join("\n"));
   }
 
   #onConnection(): void {
     // The summary tells of the connections at the start.
     if (this.#readyMessage === null || this.#supervisor === null) return;
-    const { bindings, runningScripts } = this.#supervisor;
-    const connections = connectionsOf(bindings, runningScripts);
-    const news = connectionNews(bindings, this.#connections, connections);
-    this.#connections = connections;
+    const { scripts, runningScripts } = this.#supervisor;
+    const news = connectionNews(scripts, this.#runningScripts, runningScripts);
+    this.#runningScripts = runningScripts;
     if (news.length > 0) this.#log(news.join("\n"));
   }
 
@@ -419,12 +443,14 @@ export class DevServer implements RunningDev {
   }
 
   #warn(): void {
-    const { config } = this.#project;
-    for (const warning of [...newsOf(config), ...wranglerWarnings(config)]) this.#log(warning);
     const { adopt, persistTo } = this.#options;
     const adopting = adopt === true ? null : '"ledge dev --adopt"';
     const simulator = persistTo === undefined ? pluginFolder(this.persistFolder, "r2") : null;
-    for (const news of simulatorNews(config, adopting, simulator)) this.#log(news);
+    for (const { config } of this.#projects) {
+      const warnings = [...newsOf(config), ...wranglerWarnings(config)];
+      for (const news of [...warnings, ...simulatorNews(config, adopting, simulator)])
+        this.#log(news);
+    }
   }
 
   /** Reports to the user, in the order of the calls. The end of the server needs no reports. */

@@ -41,8 +41,8 @@ const runtimeRemarkPattern = /^NOSENTRY reporting trace with exceptions/;
 
 export class ScriptConsole {
   readonly #level: LogLevel;
-  #bundle: BundleFiles | null = null;
-  #map: SourceMap | null = null;
+  /** Of each script, by the path of the bundle. The map is read when it is needed. */
+  readonly #bundles = new Map<string, BundleFiles & { map?: SourceMap }>();
   #observer: ScriptObserver | null = null;
 
   constructor(level: LogLevel) {
@@ -50,8 +50,9 @@ export class ScriptConsole {
   }
 
   useBundle(bundle: BundleFiles): void {
-    this.#bundle = bundle;
-    this.#map = null;
+    // The latest is the last.
+    this.#bundles.delete(bundle.path);
+    this.#bundles.set(bundle.path, { path: bundle.path, sourceMapPath: bundle.sourceMapPath });
   }
 
   observe(observer: ScriptObserver): void {
@@ -74,29 +75,30 @@ export class ScriptConsole {
     stream.write(`${this.mapStack(message)}\n`);
   }
 
-  /** Replaces positions in the bundle by positions in the sources. */
+  /** Replaces positions in a bundle by positions in the sources. */
   mapStack(message: string): string {
-    const { path } = this.#bundle ?? {};
-    if (path === undefined || !message.includes(`${basename(path)}:`)) return message;
+    const isStack = this.#bundles.keys().some((path) => message.includes(`${basename(path)}:`));
+    if (!isStack) return message;
     const mapped = message.replace(
       framePattern,
-      (whole, file: string, line: string, column: string) => {
-        if (basename(file) !== basename(path)) return whole;
-        return this.#sourcePosition(Number(line), Number(column)) ?? whole;
-      },
+      (whole, file: string, line: string, column: string) =>
+        this.#sourcePosition(file, Number(line), Number(column)) ?? whole,
     );
     return mapped.replace(wranglerFramePattern, "$<brace>");
   }
 
-  #sourcePosition(line: number, column: number): string | null {
-    const { path, sourceMapPath } = this.#bundle ?? {};
-    if (path === undefined || sourceMapPath === undefined) return null;
-    const mapPath = join(dirname(path), basename(sourceMapPath));
+  #sourcePosition(file: string, line: number, column: number): string | null {
+    const alike = [...this.#bundles.values()].filter(
+      ({ path }) => basename(path) === basename(file),
+    );
+    const bundle = alike.find(({ path }) => path === file) ?? alike.at(-1);
+    if (bundle?.sourceMapPath === undefined) return null;
+    const mapPath = join(dirname(bundle.path), basename(bundle.sourceMapPath));
     if (!existsSync(mapPath)) return null;
-    this.#map ??= new SourceMap(JSON.parse(readFileSync(mapPath, "utf8")) as SourceMapPayload);
-    const entry = this.#map.findEntry(line - 1, column - 1);
+    bundle.map ??= new SourceMap(JSON.parse(readFileSync(mapPath, "utf8")) as SourceMapPayload);
+    const entry = bundle.map.findEntry(line - 1, column - 1);
     if (!("originalSource" in entry)) return null;
-    const root = resolve(dirname(mapPath), this.#map.payload.sourceRoot ?? "");
+    const root = resolve(dirname(mapPath), bundle.map.payload.sourceRoot ?? "");
     const source = relative(process.cwd(), resolve(root, entry.originalSource));
     return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   }

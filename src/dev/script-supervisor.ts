@@ -21,7 +21,7 @@ import {
   type WranglerEvent,
 } from "../base/wrangler.ts";
 import type { ScriptConsole } from "./script-console.ts";
-import type { ScriptBinding } from "./summary.ts";
+import type { RunningScript } from "./summary.ts";
 
 /** The time between the first and the last process that a terminal's interrupt reaches. */
 const interruptMilliseconds = 100;
@@ -31,8 +31,10 @@ const bundlerPauseMilliseconds = 1000;
 const outputMilliseconds = 1000;
 
 interface SupervisorOptions {
-  readonly input: WorkerInput;
-  readonly script: string;
+  /** Of the script that has the address, then of scripts beside it. */
+  readonly inputs: readonly WorkerInput[];
+  /** The paths of the scripts. */
+  readonly paths: readonly string[];
   readonly console: ScriptConsole;
   /** The script answers: after the start, a change, or a restart. */
   onReady(): void;
@@ -50,7 +52,7 @@ interface SupervisorOptions {
 
 export class ScriptSupervisor {
   readonly #options: SupervisorOptions;
-  #input: WorkerInput;
+  #inputs: readonly WorkerInput[];
   #environment: WranglerDevServer | null = null;
   #stopped = false;
   #changes: Promise<void> = Promise.resolve();
@@ -64,7 +66,7 @@ export class ScriptSupervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#input = options.input;
+    this.#inputs = options.inputs;
     watchFailedUrls();
     this.#endBundlerWatch = watchBundler((cause) => {
       this.#isBundlerLost = true;
@@ -77,12 +79,12 @@ export class ScriptSupervisor {
     });
   }
 
-  /** The bindings of the script, with variables from files; empty before the first start. */
-  get bindings(): Readonly<Record<string, ScriptBinding>> {
-    return (this.#environment?.bindings ?? {}) as Record<string, ScriptBinding>;
+  /** Each script with its bindings and with variables from files; none before the first start. */
+  get scripts(): readonly RunningScript[] {
+    return (this.#environment?.scripts ?? []) as RunningScript[];
   }
 
-  /** The scripts that dev servers of this machine run, this script included. */
+  /** The names of the scripts that dev servers of this machine run, these scripts included. */
   get runningScripts(): ReadonlySet<string> {
     return this.#environment?.runningScripts ?? new Set();
   }
@@ -93,15 +95,15 @@ export class ScriptSupervisor {
   }
 
   /** Replaces the configuration. After an error, the old configuration stays in use. */
-  update(input: WorkerInput): Promise<void> {
+  update(inputs: readonly WorkerInput[]): Promise<void> {
     return this.#enqueue(async () => {
       if (this.#environment === null) {
-        this.#input = input;
+        this.#inputs = inputs;
         this.#endWatch();
         return this.#start();
       }
-      const isUpdated = await this.#environment.update(input);
-      this.#input = input;
+      const isUpdated = await this.#environment.update(inputs);
+      this.#inputs = inputs;
       if (isUpdated) return;
       await this.#end();
       await this.#start();
@@ -128,10 +130,11 @@ export class ScriptSupervisor {
   }
 
   async #start(): Promise<void> {
-    const environment: WranglerDevServer = new WranglerDevServer({
-      accepts: (event) => this.#accepts(environment, event),
-      afterwards: (event) => this.#onEvent(environment, event),
-    });
+    const observer = {
+      accepts: (event: WranglerEvent): boolean => this.#accepts(environment, event),
+      afterwards: (event: WranglerEvent): void => this.#onEvent(environment, event),
+    };
+    const environment: WranglerDevServer = new WranglerDevServer(observer, this.#inputs.length);
     this.#environment = environment;
     this.#hasStarted = false;
     this.#hasFailed = false;
@@ -147,7 +150,7 @@ export class ScriptSupervisor {
       }, interruptMilliseconds);
     });
     try {
-      await environment.start(this.#input);
+      await environment.start(this.#inputs);
     } catch (error) {
       this.#environment = null;
       this.#endWatch();
@@ -155,7 +158,7 @@ export class ScriptSupervisor {
       const root = rootOf(error as Error);
       if (!isBuildFailure(root)) throw root;
       this.#options.onFailure(root.message);
-      this.#endWatch = watchSourcesOnce(this.#options.script, () => this.#retry());
+      this.#endWatch = watchSourcesOnce(this.#options.paths, () => this.#retry());
     }
   }
 
@@ -183,7 +186,7 @@ export class ScriptSupervisor {
     if (environment !== this.#environment) return true;
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
     // The inspector reports exceptions after the response, which are in the trace.
-    if (event.type === "runtimeError" && event.source === "LocalRuntimeController") {
+    if (event.type === "runtimeError" && isRuntime(event.source)) {
       this.#options.console.addException({ ...event, url: failedUrl() });
     }
     if (event.type !== "bundleStart") return true;
@@ -207,7 +210,7 @@ export class ScriptSupervisor {
     }
     if (event.type === "devRegistryUpdate") this.#options.onConnection();
     if (event.type === "error" && !isPassing(event)) {
-      if (event.source === "LocalRuntimeController") this.#hasFailed = true;
+      if (isRuntime(event.source)) this.#hasFailed = true;
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
       const problem = isPrinted ? null : problemOf(event, environment);
@@ -217,6 +220,11 @@ export class ScriptSupervisor {
       );
     }
   }
+}
+
+/** wrangler has a controller for one script, and another for several. */
+function isRuntime(source: string): boolean {
+  return source === "LocalRuntimeController" || source === "MultiworkerRuntimeController";
 }
 
 /**
@@ -301,27 +309,29 @@ export function watchConfig(path: string, onChange: () => void): () => void {
 }
 
 /**
- * Calls `onChange` once, when a source in the folder of `script` or below changes.
+ * Calls `onChange` once, when a source in the folder of a script or below changes.
  *
  * @returns a function that ends the watch
  */
-function watchSourcesOnce(script: string, onChange: () => void): () => void {
-  const folder = dirname(script);
-  // A folder with packages has too many files to watch.
-  const recursive = !existsSync(join(folder, "node_modules"));
+function watchSourcesOnce(scripts: readonly string[], onChange: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(folder, { recursive }, (_, path) => {
-    if (path === null || !isSource(path)) return;
-    timer ??= setTimeout(() => {
-      watcher.close();
-      onChange();
-    }, settleMilliseconds);
+  const watchers = Array.from(new Set(scripts.map(dirname)), (folder) => {
+    // A folder with packages has too many files to watch.
+    const recursive = !existsSync(join(folder, "node_modules"));
+    const watcher = watch(folder, { recursive }, (_, path) => {
+      if (path === null || !isSource(path)) return;
+      timer ??= setTimeout(() => {
+        end();
+        onChange();
+      }, settleMilliseconds);
+    });
+    return watcher.on("error", () => {});
   });
-  watcher.on("error", () => {});
-  return () => {
+  const end = (): void => {
     clearTimeout(timer);
-    watcher.close();
+    for (const watcher of watchers) watcher.close();
   };
+  return end;
 }
 
 /**

@@ -2,7 +2,6 @@ import type { NetworkInterfaceInfo } from "node:os";
 import { describe, expect, it } from "vitest";
 import {
   connectionNews,
-  connectionsOf,
   networkUrlsOf,
   renderBindings,
   renderDns,
@@ -10,6 +9,7 @@ import {
   urlOf,
   type DevSummary,
   type DnsSummary,
+  type RunningScript,
   type ScriptBinding,
 } from "./summary.ts";
 
@@ -21,10 +21,10 @@ const nothing: DevSummary = {
   wranglerExplorerUrl: null,
   inspector: null,
   stateFolder: "/p/.wrangler/state",
-  bindings: {},
+  scripts: [],
   hidden: new Set(),
   storeLatencyMilliseconds: 0,
-  connections: new Map(),
+  runningScripts: new Set(),
   dns: null,
   faults: [],
   s3: null,
@@ -74,10 +74,15 @@ describe("renderSummary()", () => {
       explorerUrl: "http://localhost:8790/?token=t",
       wranglerExplorerUrl: `${url}/explorer`,
       inspector: "127.0.0.1:9229",
-      bindings: {
-        PHOTOS: { type: "unsafe_store_bucket", dev: { options: { bucket_name: "p" } } },
-        CACHE: { type: "kv_namespace", id: "c" },
-      },
+      scripts: [
+        {
+          name: "shop",
+          bindings: {
+            PHOTOS: { type: "unsafe_store_bucket", dev: { options: { bucket_name: "p" } } },
+            CACHE: { type: "kv_namespace", id: "c" },
+          },
+        },
+      ],
       dns: running,
       faults: ["put:photos/*:10001", "dns:servfail:www.example.com/A"],
     };
@@ -133,7 +138,7 @@ describe("renderDns()", () => {
 const options = {
   hidden: new Set(["LEDGE_EXCEPTIONS"]),
   storeLatencyMilliseconds: 0,
-  connections: new Map(),
+  runningScripts: new Set<string>(),
 };
 const bucket = { type: "unsafe_store_bucket", dev: { options: { bucket_name: "photos" } } };
 
@@ -177,12 +182,15 @@ describe("renderBindings()", () => {
   it.each<[ScriptBinding, string[]]>([
     [
       { type: "durable_object_namespace", class_name: "Room", script_name: "chat" },
-      ["env.X (Room, defined in chat)", "Durable Object", "local"],
+      ["env.X (Room, defined in chat)", "Durable Object", "local [not connected]"],
     ],
     [{ type: "d1", database_name: "d", database_id: "i" }, ["env.X (d)", "D1 Database", "local"]],
     [{ type: "r2_bucket", bucket_name: "b", remote: true }, ["env.X (b)", "R2 Bucket", "remote"]],
     [{ type: "r2_bucket", bucket_name: inherited }, ["env.X", "R2 Bucket", "local"]],
-    [{ type: "service", service: "a", entrypoint: "E" }, ["env.X (a#E)", "Worker", "local"]],
+    [
+      { type: "service", service: "a", entrypoint: "E" },
+      ["env.X (a#E)", "Worker", "local [not connected]"],
+    ],
     [{ type: "ai" }, ["env.X", "AI", "remote"]],
     [{ type: "ai", remote: false }, ["env.X", "AI", "not supported"]],
     [{ type: "vectorize", index_name: "i" }, ["env.X (i)", "Vectorize Index", "not supported"]],
@@ -249,25 +257,20 @@ describe("networkUrlsOf()", () => {
   });
 });
 
-describe("connectionsOf()", () => {
+const squeezed = (rows: readonly string[]) => rows.map((row) => row.replaceAll(/ {2,}/g, "  "));
+
+describe("bindings to other scripts", () => {
   const bindings = {
     PEER: { type: "service", service: "peer", entrypoint: "Admin" },
     THERE: { type: "service", service: "peer", remote: true },
     OWN: { type: "durable_object_namespace", class_name: "Own" },
     OTHER: { type: "durable_object_namespace", class_name: "Other", script_name: "away" },
   };
-  const connections = connectionsOf(bindings, new Set(["peer"]));
+  const runningScripts = new Set(["peer"]);
 
-  it("knows services and objects of other scripts, unless they are remote", () => {
-    expect([...connections]).toEqual([
-      ["PEER", true],
-      ["OTHER", false],
-    ]);
-  });
-
-  it("shows in the table of bindings", () => {
-    const rows = renderBindings(bindings, { ...options, connections });
-    expect(rows.map((row) => row.replaceAll(/ {2,}/g, "  "))).toEqual([
+  it("are connected or not, unless they are remote", () => {
+    const rows = renderBindings(bindings, { ...options, runningScripts });
+    expect(squeezed(rows)).toEqual([
       "Binding  Resource  Mode",
       "env.OWN (Own)  Durable Object  local",
       "env.OTHER (Other, defined in away)  Durable Object  local [not connected]",
@@ -277,11 +280,34 @@ describe("connectionsOf()", () => {
   });
 
   it("connectionNews() tells of the bindings that have changed", () => {
-    const later = connectionsOf(bindings, new Set(["away"]));
-    expect(connectionNews(bindings, connections, later)).toEqual([
+    const scripts = [{ name: "shop", bindings }];
+    const later = new Set(["away"]);
+    expect(connectionNews(scripts, runningScripts, later)).toEqual([
       "env.PEER (peer#Admin): local [not connected]",
       "env.OTHER (Other, defined in away): local [connected]",
     ]);
-    expect(connectionNews(bindings, later, later)).toEqual([]);
+    expect(connectionNews(scripts, later, later)).toEqual([]);
+  });
+
+  it("renderSummary() shows each script", () => {
+    const scripts: RunningScript[] = [
+      { name: "shop", bindings: { PEER: bindings.PEER } },
+      { name: "peer", bindings: { PHOTOS: bucket } },
+      { name: "idle", bindings: {} },
+    ];
+    const text = renderSummary({ ...nothing, scripts, runningScripts }, "/p");
+    expect(squeezed(text.split("\n"))).toEqual([
+      "Ready  http://localhost:8787",
+      "  beside  peer, idle",
+      "State  .wrangler/state",
+      "",
+      "Script shop",
+      "Binding  Resource  Mode",
+      "env.PEER (peer#Admin)  Worker  local [connected]",
+      "",
+      "Script peer",
+      "Binding  Resource  Mode",
+      "env.PHOTOS (photos)  Store Bucket  local",
+    ]);
   });
 });

@@ -13,18 +13,18 @@ export interface ScriptBinding {
   readonly [field: string]: unknown;
 }
 
+export interface RunningScript {
+  readonly name: string;
+  readonly bindings: Readonly<Record<string, ScriptBinding>>;
+}
+
 export interface BindingTableOptions {
   /** Names of bindings that the script does not see. */
   readonly hidden: ReadonlySet<string>;
   readonly storeLatencyMilliseconds: number;
-  readonly connections: Connections;
+  /** The names of the scripts that dev servers of this machine run. */
+  readonly runningScripts: ReadonlySet<string>;
 }
-
-/**
- * Whether a dev server of this machine runs the script that a binding names, by the name of the binding:
- * service bindings, and Durable Objects of other scripts.
- */
-export type Connections = ReadonlyMap<string, boolean>;
 
 /** A part that the dev server does not have is `null`. */
 export interface DevSummary extends BindingTableOptions {
@@ -35,7 +35,8 @@ export interface DevSummary extends BindingTableOptions {
   readonly wranglerExplorerUrl: string | null;
   readonly inspector: string | null;
   readonly stateFolder: string;
-  readonly bindings: Readonly<Record<string, ScriptBinding>>;
+  /** The script that has the address, then the scripts beside it. */
+  readonly scripts: readonly RunningScript[];
   readonly dns: DnsSummary | null;
   /** The faults in force, in the words of `--fault`, and why some are not. */
   readonly faults: readonly string[];
@@ -76,11 +77,12 @@ const wranglerKinds: ReadonlySet<string> = new Set([
 ]);
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
-  const { url, networkUrls, inspector, stateFolder, dns, s3, bindings } = summary;
+  const { url, networkUrls, inspector, stateFolder, dns, s3, scripts } = summary;
   const { explorerUrl, wranglerExplorerUrl: othersUrl } = summary;
-  const table = renderBindings(bindings, summary);
+  const [, ...others] = scripts;
   return [
     `Ready      ${url}`,
+    ...(others.length === 0 ? [] : [`  beside   ${others.map(({ name }) => name).join(", ")}`]),
     ...networkUrls.map((each) => `Network    ${each}`),
     ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
     ...(othersUrl === null ? [] : [`  KV, D1 … ${othersUrl}`]),
@@ -93,7 +95,11 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
     ...(s3 === null ? [] : renderS3(s3)),
     ...(dns === null ? [] : renderDns(dns)),
     ...summary.faults.map((fault, index) => `${(index === 0 ? "Faults" : "").padEnd(10)} ${fault}`),
-    ...(table.length === 0 ? [] : ["", ...table]),
+    ...scripts.flatMap(({ name, bindings }) => {
+      const table = renderBindings(bindings, summary);
+      if (table.length === 0) return [];
+      return ["", ...(others.length === 0 ? [] : [`Script ${name}`]), ...table];
+    }),
   ].join("\n");
 }
 
@@ -228,7 +234,7 @@ const rank = (type: string): number => (type in kinds ? order.indexOf(type) : or
  */
 export function renderBindings(
   bindings: Readonly<Record<string, ScriptBinding>>,
-  { hidden, storeLatencyMilliseconds: latency, connections }: BindingTableOptions,
+  { hidden, storeLatencyMilliseconds: latency, runningScripts }: BindingTableOptions,
 ): string[] {
   const shown = Object.entries(bindings)
     .filter(([name]) => !hidden.has(name))
@@ -237,8 +243,7 @@ export function renderBindings(
   const rows = shown.map(([name, binding]) => {
     const kind = kindOf(binding);
     const isLate = latency > 0 && binding.type === "unsafe_store_bucket";
-    const connection = connections.get(name);
-    const mode = connection === undefined ? modeOf(kind, binding) : connectionMode(connection);
+    const mode = connectionOf(binding, runningScripts) ?? modeOf(kind, binding);
     return [
       describeBinding(name, binding),
       kind.label,
@@ -248,34 +253,26 @@ export function renderBindings(
   return formatTable([["Binding", "Resource", "Mode"], ...rows]).split("\n");
 }
 
-/** @param running the names of the scripts that dev servers of this machine run */
-export function connectionsOf(
-  bindings: Readonly<Record<string, ScriptBinding>>,
-  running: ReadonlySet<string>,
-): Connections {
-  return new Map(
+/** A line for each binding whose script has started or stopped in another dev server. */
+export function connectionNews(
+  scripts: readonly RunningScript[],
+  before: ReadonlySet<string>,
+  now: ReadonlySet<string>,
+): string[] {
+  return scripts.flatMap(({ bindings }) =>
     Object.entries(bindings).flatMap(([name, binding]) => {
-      const script = otherScript(binding);
-      return script === "" ? [] : [[name, running.has(script)] as const];
+      const connection = connectionOf(binding, now);
+      if (connection === null || connection === connectionOf(binding, before)) return [];
+      return `${describeBinding(name, binding)}: ${connection}`;
     }),
   );
 }
 
-/** A line for each binding whose connection is not what it was. */
-export function connectionNews(
-  bindings: Readonly<Record<string, ScriptBinding>>,
-  before: Connections,
-  now: Connections,
-): string[] {
-  return Array.from(now).flatMap(([name, isConnected]) => {
-    const binding = bindings[name];
-    if (binding === undefined || (before.get(name) ?? false) === isConnected) return [];
-    return `${describeBinding(name, binding)}: ${connectionMode(isConnected)}`;
-  });
-}
-
-function connectionMode(isConnected: boolean): Mode {
-  return isConnected ? "local [connected]" : "local [not connected]";
+/** Whether a dev server runs the script of a binding; `null` for a binding that needs no other script. */
+function connectionOf(binding: ScriptBinding, running: ReadonlySet<string>): Mode | null {
+  const script = otherScript(binding);
+  if (script === "") return null;
+  return running.has(script) ? "local [connected]" : "local [not connected]";
 }
 
 /** The script that serves a binding, if another dev server can run the script. */
@@ -380,10 +377,12 @@ export function networkUrlsOf(
 /** `null` if the script has no binding that wrangler's page shows, or a variable turns the page off. */
 export function wranglerExplorerUrl(
   url: string,
-  bindings: DevSummary["bindings"] = {},
+  scripts: readonly RunningScript[] = [],
 ): string | null {
   const isOff = process.env["X_LOCAL_EXPLORER"] === "false";
-  const isOfUse = Object.values(bindings).some(({ type }) => wranglerKinds.has(type));
+  const isOfUse = scripts.some(({ bindings }) =>
+    Object.values(bindings).some(({ type }) => wranglerKinds.has(type)),
+  );
   return isOff || !isOfUse ? null : `${url}/cdn-cgi/local/explorer`;
 }
 

@@ -22,8 +22,7 @@ import { withoutServedBuckets } from "../config/deployed-buckets.ts";
 import { withoutLedgeKeys } from "../config/keys.ts";
 import { readConfig, withPlace, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
-import { stateFolder } from "../state/folder.ts";
-import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
+import { logLevelDefault, scriptOptions, type StartDevOptions } from "./dev-options.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
 export interface Project {
@@ -31,8 +30,28 @@ export interface Project {
   readonly wrangler: WranglerConfig;
 }
 
-/** @throws UserError with the mistakes of the file */
-export function readProject(options: StartDevOptions): Project {
+/**
+ * The projects of a dev server, in the order of `scriptOptions()`.
+ *
+ * @throws UserError with the mistakes of a file
+ */
+export function readProjects(options: StartDevOptions): Project[] {
+  const projects = scriptOptions(options).map(readProject);
+  const names = projects.map(({ wrangler }) => wrangler.name);
+  const twice = names.find((name, index) => name !== undefined && names.indexOf(name) < index);
+  if (twice === undefined) return projects;
+  throw new UserError(
+    `Two configuration files name their script "${twice}". Give one of the scripts another name.`,
+  );
+}
+
+/** What concerns the scripts together: the buckets of all, and the first configuration for the rest. */
+export function jointConfig(configs: readonly ProjectConfig[]): ProjectConfig {
+  const buckets = configs.flatMap((config) => config.buckets);
+  return { ...(configs[0] as ProjectConfig), buckets };
+}
+
+function readProject(options: StartDevOptions): Project {
   const config = readConfig(options);
   const { environment: env, script, assets: directory } = options;
   let wrangler: WranglerConfig;
@@ -60,6 +79,9 @@ export interface WorkerSurroundings {
   /** Whether the console receives each invocation of the script, for the explorer. */
   readonly isObserved: boolean;
   readonly console: ScriptConsole;
+  readonly stateFolder: string;
+  /** Whether the script has the address; `undefined` without scripts beside it. */
+  readonly isPrimary: boolean | undefined;
 }
 
 export function workerInput(
@@ -124,7 +146,8 @@ export function workerInput(
       // With `false`, wrangler simulates what the configuration calls remote.
       remote: options.remoteBindings === false ? false : undefined,
       enableContainers,
-      persist: stateFolder(config.folder, options.persistTo),
+      persist: surroundings.stateFolder,
+      multiworkerPrimary: surroundings.isPrimary,
       // wrangler's dev servers use the same registry.
       registry: devRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),

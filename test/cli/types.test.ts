@@ -185,3 +185,58 @@ describe("ledge types", { timeout: 120_000 }, () => {
     expect(finished.code).toBe(code);
   });
 });
+
+describe("ledge types with several configuration files", { timeout: 120_000 }, () => {
+  const service = {
+    name: "payments",
+    main: "index.ts",
+    compatibility_date: "2026-08-01",
+    store_buckets: [bucket("RECEIPTS")],
+    s3: {},
+  };
+  const files = {
+    "shop/wrangler.json": JSON.stringify({
+      ...configuration,
+      services: [{ binding: "PAYMENTS", service: "payments", entrypoint: "Till" }],
+    }),
+    "shop/src/index.ts": "export default { fetch: () => new Response() };",
+    "payments/wrangler.json": JSON.stringify(service),
+    "payments/index.ts": `
+      import { WorkerEntrypoint } from "cloudflare:workers";
+      export class Till extends WorkerEntrypoint { pay(amount: number): number { return amount; } }
+      export default {};`,
+  };
+  const runtime = ["--include-runtime", "false"];
+  const words = ["types", "-c", "shop/wrangler.json", "-c", "payments/wrangler.json", ...runtime];
+
+  it("the first is the script, and the others give the types of service bindings", async () => {
+    const folder = temporaryProject(files);
+    expect(await run(folder, "ledge", ...words)).toEqual({
+      code: 0,
+      out: "Wrote worker-configuration.d.ts.\n",
+      error: "",
+    });
+    const types = readFileSync(join(folder, "worker-configuration.d.ts"), "utf8");
+    expect(types).toContain("PHOTOS: StoreBucket;");
+    expect(types).not.toContain("RECEIPTS");
+    expect(types).toMatch(/PAYMENTS: Service<typeof import\("\.\/payments\/index"\)\.Till>/);
+    expect(await run(folder, "ledge", ...words, "--check")).toMatchObject({ code: 0 });
+
+    expect(
+      await run(folder, "ledge", "types", "-c", "payments/wrangler.json", ...runtime),
+    ).toMatchObject({
+      code: 0,
+      out:
+        "Wrote worker-configuration.d.ts.\nworker-configuration.d.ts had the types of another configuration: " +
+        '"ledge types --config shop/wrangler.json --config payments/wrangler.json --include-runtime false" ' +
+        "wrote it.\n",
+    });
+    writeFileSync(join(folder, "worker-configuration.d.ts"), "interface Env { MINE: string }\n");
+    expect(await run(folder, "ledge", ...words)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("worker-configuration.d.ts is no file of") as string,
+    });
+    const kept = readFileSync(join(folder, "worker-configuration.d.ts"), "utf8");
+    expect(kept).toBe("interface Env { MINE: string }\n");
+  });
+});

@@ -244,6 +244,34 @@ export const checks = {
 
   ...peerChecks,
 
+  "`ledge dev` with several scripts": async (installation: Installation) => {
+    const other = { name: "archive", main: "archive.js", compatibility_date: "2026-08-01" };
+    const folder = makeFolder(installation, "several-scripts", {
+      "wrangler.jsonc": JSON.stringify({
+        ...other,
+        name: "front",
+        main: "front.js",
+        services: [{ binding: "ARCHIVE", service: "archive" }],
+      }),
+      "front.js": "export default { fetch: (request, env) => env.ARCHIVE.fetch(request) };",
+      "archive.json": JSON.stringify({
+        ...other,
+        store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      }),
+      "archive.js": script("archived"),
+    });
+    const files = ["-c", "wrangler.jsonc", "-c", "archive.json"];
+    const server = tool(installation, folder, "ledge/dist/cli.js", "dev", ...freePorts, ...files);
+    try {
+      const url = await server.waitFor(readyLine);
+      await tryScript(url);
+      writeFileSync(join(folder, "archive.js"), script("changed"));
+      await eventually(async () => assert.equal(await (await request(url)).text(), "changed"));
+    } finally {
+      await server.interrupt();
+    }
+  },
+
   "options of `wrangler dev`": async (installation: Installation) => {
     const folder = makeFolder(installation, "options", {
       ...ledgeProject,
