@@ -92,7 +92,8 @@ async function serveUntilSignal(
     // The second signal does not wait.
     if (isEnding) process.exit(signalCode(signal));
     isEnding = true;
-    ended.resolve(signalCode(signal));
+    // As of ledge dev: a supervisor that stops the server asks for its regular end.
+    ended.resolve(signal === "SIGINT" ? signalCode(signal) : exitCode.done);
   });
   const releaseShell = watchShell(() => ended.resolve(exitCode.done));
   const server = await start(config, options);

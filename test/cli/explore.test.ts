@@ -43,7 +43,7 @@ test("ledge explore serves buckets and zones, and leaves no process", async () =
   ]);
   // DNS starts when the page asks for zones.
   expect(await explorer.get("/api/dns/zones")).toMatchObject({ result: [{ name: "example.com" }] });
-  expect(await explore.end("SIGINT")).toBe(130);
+  expect(await explore.end("SIGTERM")).toBe(0);
   await explore.processesEnd();
 });
 
