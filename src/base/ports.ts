@@ -4,7 +4,8 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 export const portMax = 65_535;
 /** `findFreePort()` tries this many ports after the wanted port, then takes any free port. */
 const nextPortsMax = 20;
-const reservedMilliseconds = 30_000;
+/** A dev server on a busy machine takes longer than half a minute to start. */
+const reservedMilliseconds = 120_000;
 /** On one machine a connection is accepted or refused at once. A slower server is busy. */
 const connectMilliseconds = 1000;
 

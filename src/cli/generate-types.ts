@@ -17,7 +17,7 @@ import {
   type ProjectConfig,
   type ReadConfigOptions,
 } from "../config/read-config.ts";
-import { toWranglerTable, withTemporaryConfig } from "../config/wrangler-config.ts";
+import { toWranglerTable, withTemporaryConfigs } from "../config/wrangler-config.ts";
 import { isStoreFlag } from "../store/config/store-buckets.ts";
 
 /** Without `environment`, the types are for the top level and all environments together. */
@@ -67,9 +67,9 @@ export async function generateTypes(
   const { experimental_generateTypes: generate } = loadWrangler();
   const others = (options.auxiliaryConfigPaths ?? []).map((configPath) => {
     const other = readConfig({ configPath, folder: options.folder, keysOptional: true });
-    return { config: other, table: withoutStoreFlags(toWranglerTable(other)) };
+    return { ...other, table: withoutStoreFlags(toWranglerTable(other)) };
   });
-  const { content } = await withTemporaryConfigs([{ config, table }, ...others], (configPaths) =>
+  const { content } = await withTemporaryConfigs([{ ...config, table }, ...others], (configPaths) =>
     generate({
       config: configPaths,
       // The path stands in the header, which must be the same on every machine.
@@ -84,19 +84,6 @@ export async function generateTypes(
   );
   const types = bindingTypes([config, ...environments]);
   return { path, content: withBindingTypes(content, types, options.command ?? "ledge types") };
-}
-
-/** Writes the files one after the other, and removes them after `read`. */
-async function withTemporaryConfigs<Result>(
-  files: readonly { readonly config: ProjectConfig; readonly table: Table }[],
-  read: (paths: string[]) => Promise<Result>,
-  written: readonly string[] = [],
-): Promise<Result> {
-  const [file, ...rest] = files;
-  if (file === undefined) return read([...written]);
-  return withTemporaryConfig(file.config, file.table, (path) =>
-    withTemporaryConfigs(rest, read, [...written, path]),
-  );
 }
 
 function fail(problem: string): never {

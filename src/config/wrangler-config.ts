@@ -136,6 +136,19 @@ export async function withTemporaryConfig<Result>(
   }
 }
 
+/** The same for several files, each in the folder of its original. */
+export async function withTemporaryConfigs<Result>(
+  files: readonly (Pick<ProjectConfig, "folder" | "path"> & { readonly table: Table })[],
+  read: (paths: string[]) => Result | Promise<Result>,
+  written: readonly string[] = [],
+): Promise<Result> {
+  const [file, ...rest] = files;
+  if (file === undefined) return read([...written]);
+  return withTemporaryConfig(file, file.table, (path) =>
+    withTemporaryConfigs(rest, read, [...written, path]),
+  );
+}
+
 function fileBeside(lockPath: string): string {
   return lockPath.replace(/lock$/, "wrangler.json");
 }

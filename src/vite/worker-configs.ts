@@ -20,7 +20,7 @@ import { UserError } from "../base/user-error.ts";
 import { readConfigFile } from "../config/config-file.ts";
 import { withoutLedgeKeys } from "../config/keys.ts";
 import { newsOf, readConfig, type ProjectConfig } from "../config/read-config.ts";
-import { toWranglerTable, withTemporaryConfig } from "../config/wrangler-config.ts";
+import { toWranglerTable, withTemporaryConfigs } from "../config/wrangler-config.ts";
 
 /** The options of a script: of the entry, of an auxiliary script or of a script that renders pages. */
 interface WorkerOptions {
@@ -89,7 +89,7 @@ export class WorkerConfigs {
       ...project,
       table: withoutLedgeKeys(project.source),
     }));
-    const result = await withCopies(copies, (paths) => {
+    const result = await withTemporaryConfigs(copies, (paths) => {
       for (const [index, project] of projects.entries()) {
         const options = this.#workers[index] as WorkerOptions;
         if (project === null) continue;
@@ -112,7 +112,7 @@ export class WorkerConfigs {
     const deployed = JSON.parse(readFileSync(deployPath, "utf8")) as DeployedPaths;
     const built = pathsOf(deployed).map((path) => resolve(dirname(deployPath), path));
     const outputs = built.map((path) => this.#readOutput(path));
-    const result = await withCopies(outputs, async (copies) => {
+    const result = await withTemporaryConfigs(outputs, async (copies) => {
       const shadow = mkdtempSync(join(tmpdir(), "ledge-"));
       try {
         mkdirSync(join(shadow, ".wrangler/deploy"), { recursive: true });
@@ -218,23 +218,4 @@ function customizer(given: unknown, project: ProjectConfig, isDev: boolean): Cus
     }
     return result;
   };
-}
-
-interface Copy {
-  readonly path: string | null;
-  readonly folder: string;
-  readonly table: Table;
-}
-
-/** @param read receives the paths of temporary files */
-async function withCopies<Result>(
-  copies: readonly Copy[],
-  read: (paths: readonly string[]) => Result | Promise<Result>,
-  paths: readonly string[] = [],
-): Promise<Result> {
-  const [copy, ...others] = copies;
-  if (copy === undefined) return read(paths);
-  return withTemporaryConfig(copy, copy.table, (path) =>
-    withCopies(others, read, [...paths, path]),
-  );
 }

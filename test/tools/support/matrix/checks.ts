@@ -177,11 +177,15 @@ export const checks = {
     });
   },
 
-  "the crash suite": async ({ folder, node }: Installation) => {
+  // vitest runs on the Node of the repository, which runs TypeScript.
+  "the crash suite": async ({ folder }: Installation) => {
     const suite = ["test/faults/crash.test.ts", "-t", "ledge dev"];
     const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...suite];
     const variables = { LEDGE_PACKAGE: join(folder, "node_modules/ledge") };
-    assert.match(await new Program(node, args, root, variables).end(), /Tests +1 passed/);
+    assert.match(
+      await new Program(process.execPath, args, root, variables).end(),
+      /Tests +1 passed/,
+    );
   },
 
   "`ledge dev` beside `wrangler dev`": async (installation: Installation) => {
