@@ -67,6 +67,8 @@ export async function startBalancer(targets: readonly string[], port: number): P
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
+  // A client that pauses for some seconds would find its connection closed in the moment it writes.
+  server.keepAliveTimeout = 60_000;
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   const checks = setInterval(() => {
