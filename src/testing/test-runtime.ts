@@ -310,7 +310,7 @@ function decodeText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     // Control characters other than white space: the bytes are UTF-8 by chance.
-    // oxlint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex -- control characters are intended
     return /[\u0000-\u0008\u000e-\u001f]/.test(text) ? null : text;
   } catch {
     return null;
