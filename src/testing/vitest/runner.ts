@@ -5,18 +5,19 @@
  *     a task begins ─▶ TaskLayers.begin ─▶ IsolationLayers.open
  *     a task ends   ─▶ TaskLayers.end   ─▶ IsolationLayers.close: its writes are undone
  *
- * Hooks of a setup file could not do this: they see tests but not suites, and run in no defined
- * order with the hooks of the project. The runner sees a task begin before all its hooks and end
- * after all its hooks.
+ * The runner adds two hooks that are outside of all other hooks: `aroundAll` of each suite, and
+ * `aroundEach` of each file. Hooks of a setup file could not do this: they run in no defined order with the
+ * hooks of the project.
  *
- * A call belongs to the test that made it, even if it arrives later. The function of a test runs in
- * an async context that names its layer. A request to a handler belongs to the layer that is open
- * when it begins. A call of a closed layer is not executed: the bucket refuses it, and
- * the isolate refuses it for other bindings (`testing/binding-calls.ts`).
+ * A call belongs to the test, the attempt of a test, or the suite that made it, even if it arrives later. The
+ * functions and the hooks of these run in an async context that names their layer, because they run inside
+ * the two hooks. A request to a handler belongs to the layer that is open when it begins. A call of a closed
+ * layer is not executed: the bucket refuses it, and the isolate refuses it for other bindings
+ * (`testing/binding-calls.ts`).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
-import { TestRunner } from "vitest";
+import { TestRunner, type TestContext } from "vitest";
 import { optionsKey, type RunnerOptions } from "../controls.ts";
 import { poolState } from "../pool-state.ts";
 import { shareProxiesOfPool } from "../pool-session.ts";
@@ -28,17 +29,15 @@ type File = Parameters<TestRunner["onCollectStart"]>[0];
 
 shareProxiesOfPool();
 
-interface Attempt {
-  readonly retry: number;
-  readonly repeats: number;
-}
+/** The property of a hook that sets its timeout, in vitest's runner. 0: no timeout */
+const timeoutKey = Symbol.for("VITEST_AROUND_TIMEOUT");
 
 export default class IsolatingRunner extends TestRunner {
   readonly #options: RunnerOptions;
   readonly #state = poolState();
   readonly #layers = new TaskLayers(this.#state.runtime.layers);
-  /** The layer of the test whose function is running */
-  readonly #testLayer = new AsyncLocalStorage<number | undefined>();
+  /** The layer of the suite, or of the attempt of a test, whose function or hook is running */
+  readonly #taskLayer = new AsyncLocalStorage<number | undefined>();
   /** The layer of each request to a handler */
   readonly #requestLayers = new WeakMap<object, number | undefined>();
 
@@ -65,7 +64,27 @@ export default class IsolatingRunner extends TestRunner {
 
   override async onBeforeRunSuite(suite: Suite): Promise<void> {
     await super.onBeforeRunSuite(suite);
-    if (suite.mode !== "skip" && suite.mode !== "todo") await this.#begin(suite);
+    // A file that cannot be collected has no hooks.
+    const hooks = TestRunner.getSuiteHooks(suite) as
+      | ReturnType<typeof TestRunner.getSuiteHooks>
+      | undefined;
+    hooks?.aroundAll.unshift(withoutTimeout((run) => this.#aroundSuite(run, suite)));
+    if (suite === suite.file) {
+      hooks?.aroundEach.unshift(
+        withoutTimeout((run, { task }: TestContext) => this.#aroundAttempt(run, task)),
+      );
+    }
+  }
+
+  async #aroundSuite(run: () => Promise<void>, suite: Suite): Promise<void> {
+    // The layer of a file is open: it includes the writes of top-level code.
+    if (suite !== suite.file) await this.#begin(suite);
+    await this.#taskLayer.run(this.#layers.current, run);
+  }
+
+  async #aroundAttempt(run: () => Promise<void>, test: Test): Promise<void> {
+    await this.#begin(test);
+    await this.#taskLayer.run(this.#layers.current, run);
   }
 
   override async onAfterRunSuite(suite: Suite): Promise<void> {
@@ -73,21 +92,8 @@ export default class IsolatingRunner extends TestRunner {
     await this.#layers.end(suite);
   }
 
-  override async onBeforeRunTask(test: Test): Promise<void> {
-    await super.onBeforeRunTask(test);
-    if (test.mode !== "run" && test.mode !== "queued") return;
-    await this.#begin(test);
-  }
-
-  async runTask(test: Test): Promise<void> {
-    await this.#testLayer.run(this.#layers.current, () => TestRunner.getTestFn(test)());
-  }
-
-  async onAfterRetryTask(test: Test, { retry, repeats }: Attempt): Promise<void> {
-    const failed = test.result?.state === "fail";
-    if (failed) await this.#reportFaults(test);
-    const runsAgain = (failed && retry < retries(test)) || repeats < (test.repeats ?? 0);
-    if (runsAgain) await this.#layers.retry(test);
+  async onAfterRetryTask(test: Test): Promise<void> {
+    if (test.result?.state === "fail") await this.#reportFaults(test);
   }
 
   override async onAfterRunTask(test: Test): Promise<void> {
@@ -111,8 +117,8 @@ export default class IsolatingRunner extends TestRunner {
 
   #layerOfCall(): number | undefined {
     const { current } = this.#layers;
-    const testLayer = this.#testLayer.getStore();
-    if (testLayer !== undefined) return testLayer;
+    const taskLayer = this.#taskLayer.getStore();
+    if (taskLayer !== undefined) return taskLayer;
     const request = pool.handlerContextStore?.getStore();
     // The context of a Durable Object outlives requests, and belongs to no test.
     if (request === undefined || "storage" in request) return current;
@@ -131,6 +137,6 @@ const missingReset =
   "Watch mode of ledge/vitest needs reset() of the vitest pool, and this version of the pool has none. " +
   'Install a version that Ledge was tested with: see "Versions" in docs/stock-tools.md.';
 
-function retries({ retry }: Test): number {
-  return typeof retry === "number" ? retry : (retry?.count ?? 0);
+function withoutTimeout<Hook extends object>(hook: Hook): Hook {
+  return Object.assign(hook, { [timeoutKey]: 0 });
 }

@@ -54,6 +54,7 @@ export class TaskLayers {
     return this.#tasks.get(layer) ?? [];
   }
 
+  /** A test that begins again, for another attempt, begins with the state before the test. */
   async begin(task: Task): Promise<void> {
     const outermost = outermostConcurrent(task);
     if (outermost === null) return this.#open(task, parentOf(task));
@@ -83,20 +84,12 @@ export class TaskLayers {
     await this.#end((entry) => entry.layer === layer);
   }
 
-  /** Undoes the writes of a task before vitest runs the task again. */
-  async retry(task: Task): Promise<void> {
-    if (outermostConcurrent(task) !== null) return;
-    await this.end(task);
-    await this.begin(task);
-  }
-
   async endAll(): Promise<void> {
     this.#groups.clear();
     await this.#close(0);
   }
 
   async #open(task: Task, parent: Task | null): Promise<void> {
-    if (this.#entries.some((entry) => entry.task === task)) return;
     const index = this.#entries.findIndex((entry) => entry.task === parent) + 1;
     if (index < this.#entries.length) await this.#close(index);
     const spare = this.#spare;
