@@ -28,7 +28,7 @@ import { isSameSecret, owner, type Access } from "./api/access.ts";
 import { drainBody, failure } from "./api/api-call.ts";
 import { acceptFaultPlan, layersPath, type LayerRequest } from "./api/controls.ts";
 import { RecordApi } from "./api/record-api.ts";
-import { dohPath, serveDoh } from "./doh/serve-doh.ts";
+import { dohPath, ownNamesPath, serveDoh } from "./doh/serve-doh.ts";
 import { IndexObject, indexObject } from "./objects/index-object.ts";
 import type { Env } from "./objects/object-call.ts";
 import {
@@ -102,7 +102,9 @@ function refuse({ url }: Request, reason: string): Response {
 
 async function dispatch(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
   const url = new URL(request.url);
-  if (url.pathname === dohPath) return serveDoh(request, url, env);
+  if (url.pathname === dohPath || url.pathname === ownNamesPath) {
+    return serveDoh(request, url, env);
+  }
   if (isListenersPath(url.pathname)) return serveListeners(request, url.pathname, env);
   return sharedApi(env).serve(request, anonymous);
 }

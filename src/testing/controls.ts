@@ -41,12 +41,8 @@ interface StoreControlStub {
 export interface DnsControlStub {
   fetch(
     url: string,
-    init?: { method?: string; headers?: Record<string, string>; body?: string },
-  ): Promise<{
-    readonly ok: boolean;
-    readonly status: number;
-    json(): Promise<unknown>;
-  }>;
+    init?: { method?: string; headers?: Record<string, string>; body?: string | ArrayBuffer },
+  ): Promise<Response>;
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
   closeLayer(layer: number, next?: number): Promise<void>;
 }

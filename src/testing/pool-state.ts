@@ -24,6 +24,7 @@ import type { AnyCall } from "./matchers.ts";
 import { PoolSession } from "./pool-session.ts";
 import { TestRuntime } from "./test-runtime.ts";
 import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
+import { resolveFromZones } from "./zone-resolver.ts";
 
 interface PoolState {
   readonly runtime: TestRuntime;
@@ -90,6 +91,7 @@ function makeState(): PoolState {
   };
   // All local buckets of an isolate share an observer, and so do all remote buckets.
   for (const [, bucket] of buckets) bucket["ledge:observe"](observer);
+  if (controls.dns !== undefined) resolveFromZones(controls.dns);
   watchBindings(bindings, bindingCalls);
   watchRequests(state);
   void followOtherWorkers(state);

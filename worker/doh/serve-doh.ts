@@ -22,6 +22,7 @@ import {
   encodeMessage,
   type Message,
 } from "../../src/dns/wire/message.ts";
+import { textKey } from "../../src/dns/wire/name.ts";
 import { classCodes, isMetaType, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { isContentType, readBytes } from "../api/api-call.ts";
@@ -31,6 +32,8 @@ import { loadZones, observedQueries } from "../objects/query-observation.ts";
 import { isolateQueries, resolveByListeners } from "../replication/replicas.ts";
 
 export const dohPath = "/dns-query";
+/** Queries of the scripts that tests run (`src/testing/zone-resolver.ts`). */
+export const ownNamesPath = "/ledge/dns-query";
 
 /** Only transfers need the address. */
 const anySource: QuerySource = { transport: "https", address: new Uint8Array(4) };
@@ -46,8 +49,13 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
   const client = clientOf(request.headers);
   const source = client === null ? anySource : { ...anySource, client };
   try {
-    if (isJsonWanted(request, url)) return await serveJson(url.searchParams, env, source);
-    const bytes = await answerQuery(await readMessageQuery(request, url), env, source);
+    const isJson = isJsonWanted(request, url);
+    const query = isJson ? readJsonQuery(url.searchParams) : await readMessageQuery(request, url);
+    if (url.pathname === ownNamesPath && !isOwnName(query, await loadZones(env))) {
+      return new Response("No zone of this server has the name.\n", { status: 421 });
+    }
+    if (isJson) return await serveJson(query, url.searchParams, env, source);
+    const bytes = await answerQuery(query, env, source);
     return respond(bytes as Uint8Array<ArrayBuffer>, messageType, decodeMessage(bytes));
   } catch (error) {
     if (error instanceof ZoneError) return new Response(null, { status: 400 });
@@ -58,11 +66,11 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
 
 /** `explain` is an addition of this server: it adds the rules that made the answer. */
 async function serveJson(
+  query: Uint8Array,
   parameters: URLSearchParams,
   env: Env,
   source: QuerySource,
 ): Promise<Response> {
-  const query = readJsonQuery(parameters);
   const message = decodeMessage(await answerQuery(query, env, source));
   const json = describeMessage(message);
   if (readFlag(parameters.get("explain"))) {
@@ -76,6 +84,18 @@ function isJsonWanted({ method, headers }: Request, { searchParams }: URL): bool
   if ((method !== "GET" && method !== "HEAD") || searchParams.has("dns")) return false;
   const accepted = `${headers.get("accept") ?? ""} ${searchParams.get("ct") ?? ""}`;
   return accepted.includes(jsonType) || searchParams.has("name");
+}
+
+function isOwnName(query: Uint8Array, zones: ServedZones): boolean {
+  try {
+    const [question] = decodeMessage(query).questions;
+    return (
+      question !== undefined && zones.findFor(textKey(question.name), question.type) !== undefined
+    );
+  } catch (error) {
+    if (error instanceof WireError) return false;
+    throw error;
+  }
 }
 
 async function answerQuery(query: Uint8Array, env: Env, source: QuerySource): Promise<Uint8Array> {
