@@ -35,7 +35,8 @@ interface StoreControlStub {
   nextCalls(): Promise<readonly Call[]>;
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
   seedFolder(bucketName: string, path: string): Promise<string | null>;
-  contents(bucketName: string, prefix: string): Promise<FixtureObject[]>;
+  contents(bucketName: string, prefix: string): Promise<FixtureObject[] | string>;
+  bucketNames(): Promise<readonly string[]>;
 }
 
 export interface DnsControlStub {

@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest";
 import {
-  callMatchers,
+  makeCallMatchers,
   queryMatchers,
   type AnyCall,
   type CallMatchers,
@@ -33,9 +33,12 @@ declare module "vitest" {
   interface Matchers<T = any> extends CallMatchers, QueryMatchers {}
 }
 
-expect.extend({ ...callMatchers, ...queryMatchers });
+const state = poolState();
+const { runtime, calls: poolCalls } = state;
 
-const { runtime, calls: poolCalls } = poolState();
+// Matchers have no time to ask, so the names are asked for when the first test file of the isolate loads this.
+state.names ??= await runtime.knownNames();
+expect.extend({ ...makeCallMatchers(state.names), ...queryMatchers });
 
 /** The clock of the store, and of `Date` in script and tests: `now`, `set`, `advance("7d")`. */
 export const clock: TestRuntime["clock"] = runtime.clock;

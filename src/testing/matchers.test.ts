@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Call } from "../store/core/fault.ts";
 import type { BindingCall } from "./binding-call.ts";
-import { callMatchers, queryMatchers, type DnsQuery } from "./matchers.ts";
+import {
+  callMatchers,
+  makeCallMatchers,
+  queryMatchers,
+  type AnyCall,
+  type CallDetails,
+  type DnsQuery,
+} from "./matchers.ts";
 
 const call = (fields: Partial<Call>): Call => ({
   bucket: "photos",
@@ -84,6 +91,63 @@ describe("callMatchers", () => {
   });
 });
 
+const refusal = (value: unknown) => () => callMatchers.toHavePut(value as AnyCall[]);
+
+describe("makeCallMatchers()", () => {
+  const names = {
+    buckets: ["photos", "archive"],
+    bucketOfBinding: new Map([["PHOTOS", "photos"]]),
+    kinds: new Map([
+      ["KV", "kv"],
+      ["DB", "d1"],
+    ] as const),
+  };
+  const known = makeCallMatchers(names);
+  const put = (details: CallDetails) => () => known.toHavePut(calls, "a.png", details);
+
+  it("takes the binding of a bucket for its name", () => {
+    expect(put({ binding: "PHOTOS", bytes: 5 })().pass).toBe(true);
+    expect(put({ bucket: "archive" })().pass).toBe(false);
+  });
+
+  it("refuses names that no call can have", () => {
+    expect(put({ bucket: "photo" })).toThrow(
+      'toHavePut(): No script has a bucket "photo", so no call can match. Did you mean "photos"? ' +
+        "Buckets: photos, archive.",
+    );
+    expect(put({ binding: "KW" })).toThrow('Did you mean "KV"? Bindings: PHOTOS, KV, DB.');
+    expect(put({ binding: "DB" })).toThrow(
+      'toHavePut(): "put" is no method of DB. Use first, run, all, raw, batch, exec.',
+    );
+    expect(put({ binding: "KV", code: 10001 })).toThrow('Calls of KV have no "code".');
+  });
+
+  it("refuses methods unless a class with methods of its own may have them", () => {
+    expect(() => known.toHaveCalled(calls, "puts")).toThrow(
+      '"puts" is no method of the script\'s bindings. Use head, get, put, ',
+    );
+    const kinds = new Map([["COUNTER", "durable_objects"]] as const);
+    expect(makeCallMatchers({ ...names, kinds }).toHaveCalled(calls, "count").pass).toBe(false);
+    expect(() => known.toHaveRunSql(calls, "*", { bucket: "photos" })).toThrow(
+      'The bucket "photos" is no D1 database.',
+    );
+  });
+
+  it("refuses other values than calls, with or without names", () => {
+    expect(refusal(Promise.resolve([]))).toThrow(
+      "toHavePut(): the value of expect() is a promise without await. Write expect(calls).toHavePut().",
+    );
+    expect(refusal({})).toThrow("is an object. Write");
+    expect(refusal(new Map([["a", 1]]))).toThrow("is an object of the class Map.");
+    expect(refusal([{ name: "a" }])).toThrow("is an array of other values.");
+    expect(refusal(null)).toThrow("is null.");
+    const details = { buckets: "photos" } as CallDetails;
+    expect(() => callMatchers.toHavePut(calls, "a", details)).toThrow(
+      'toHavePut(): "buckets" is no detail. Did you mean "bucket"?',
+    );
+  });
+});
+
 const query = (fields: Partial<DnsQuery>): DnsQuery => ({
   name: "www.example.org",
   type: "A",
@@ -107,6 +171,14 @@ describe("toHaveQueried()", () => {
     expect(toHaveQueried(queries, "example.org").pass).toBe(false);
     expect(toHaveQueried(queries, undefined, { rcode: "SERVFAIL" }).pass).toBe(false);
     expect(toHaveQueried(queries, undefined, { times: 1 }).pass).toBe(false);
+  });
+
+  it("refuses other details and other values than queries", () => {
+    const details = { tipe: "A" } as { type?: string };
+    expect(() => toHaveQueried(queries, "a", details)).toThrow('Did you mean "type"?');
+    expect(() => toHaveQueried(calls as unknown as DnsQuery[])).toThrow(
+      "is an array of other values. Write expect(await dns.queries()).toHaveQueried().",
+    );
   });
 
   it("prints the expected query and the queries that arrived", () => {

@@ -1,11 +1,19 @@
 /**
  * Matchers for the calls of buckets and other bindings, and for the log of DNS queries:
  * `expect(calls).toHavePut("a.png")`, `expect(await dns.queries()).toHaveQueried("www.example.org")`.
+ *
+ * A matcher refuses what could never match: with `.not`, a misspelt name would pass for ever.
  */
 import { matchesPattern, toPlainPattern, type TextPattern } from "../base/fault-schedule.ts";
-import type { Call } from "../store/core/fault.ts";
-import type { CallMethod } from "../store/core/errors.ts";
-import { describePlannedCall, type BindingCall } from "./binding-call.ts";
+import { nearest, unknownWord } from "../base/nearest.ts";
+import { unknownBucketText, type Call } from "../store/core/fault.ts";
+import { callMethods, type CallMethod } from "../store/core/errors.ts";
+import {
+  bindingMethods,
+  describePlannedCall,
+  type BindingCall,
+  type BindingKind,
+} from "./binding-call.ts";
 
 /** Without these, no field of one kind of call could be read before its kind is known. */
 type Absent<Other, Own> = { readonly [Field in Exclude<keyof Other, keyof Own>]?: never };
@@ -15,12 +23,17 @@ export type AnyCall =
   | (Call & Absent<BindingCall, Call>)
   | (BindingCall & Absent<Call, BindingCall>);
 
+/** What a call must have, besides its method and its key. */
 export interface CallDetails {
+  /** The name of the bucket, as in the configuration file */
   bucket?: string;
-  /** The name in `env` of another binding */
+  /** The name in `env`, of a bucket or of another binding; `"caches"` for all caches */
   binding?: string;
+  /** The size of the content that a call of a bucket wrote or read */
   bytes?: number;
+  /** `"none"`: there is no such key, object or row, or a condition did not hold */
   outcome?: AnyCall["outcome"];
+  /** The code of the error of a bucket: 10001 */
   code?: number;
   /** The exact number of matching calls; without it, one or more */
   times?: number;
@@ -44,26 +57,41 @@ export interface DnsQuery {
   readonly time: string;
 }
 
+/** What a query must have, besides its name. */
 export interface QueryDetails extends Partial<Omit<DnsQuery, "name" | "time">> {
   /** The exact number of matching queries; without it, one or more */
   times?: number;
 }
 
+/**
+ * Matchers of `calls`. A key is text in which `*` stands for any characters, or a regular expression;
+ * without a key, every call of the method matches.
+ */
 export interface CallMatchers {
+  /** `put` was called: of a bucket, KV, R2 or a cache (the key is the URL). */
   toHavePut(key?: TextPattern, details?: CallDetails): void;
+  /** `get` was called: of a bucket, KV or R2. */
   toHaveGot(key?: TextPattern, details?: CallDetails): void;
+  /** `head` was called: of a bucket or R2. */
   toHaveHeaded(key?: TextPattern, details?: CallDetails): void;
+  /** `delete` was called: of a bucket, KV, R2 or a cache. One of its keys matches. */
   toHaveDeleted(key?: TextPattern, details?: CallDetails): void;
-  /** The key is the prefix. */
+  /** `list` was called: of a bucket, KV or R2. The key is the prefix. */
   toHaveListed(prefix?: TextPattern, details?: CallDetails): void;
-  /** Completed a multipart upload. `toHaveCalled()` matches the other calls of an upload. */
+  /** A multipart upload was completed. `toHaveCalled()` matches the other calls of an upload. */
   toHaveUploaded(key?: TextPattern, details?: CallDetails): void;
-  /** Called the given method: of a bucket, of another binding, or of a Durable Object. */
+  /**
+   * The method was called: of a bucket, of another binding, or of a Durable Object.
+   *
+   * @example
+   * expect(calls).toHaveCalled("increment", "a", { binding: "COUNTER", times: 1 });
+   */
   toHaveCalled(method: AnyMethod, key?: TextPattern, details?: CallDetails): void;
-  /** Called D1 with a statement that matches. */
+  /** D1 was called with a statement that matches. */
   toHaveRunSql(sql?: TextPattern, details?: CallDetails): void;
 }
 
+/** Matchers of `await dns.queries()`. */
 export interface QueryMatchers {
   /** A query for a name: text in which `*` is any characters, or a regular expression. */
   toHaveQueried(name?: TextPattern, details?: QueryDetails): void;
@@ -74,24 +102,54 @@ type AnyMethod = CallMethod | (string & {});
 
 type CallConditions = [key?: TextPattern, details?: CallDetails];
 
-export const callMatchers = {
-  toHavePut: methodMatcher("toHavePut", "put"),
-  toHaveGot: methodMatcher("toHaveGot", "get"),
-  toHaveHeaded: methodMatcher("toHaveHeaded", "head"),
-  toHaveDeleted: methodMatcher("toHaveDeleted", "delete"),
-  toHaveListed: methodMatcher("toHaveListed", "list"),
-  toHaveUploaded: methodMatcher("toHaveUploaded", "completeMultipartUpload"),
-  toHaveCalled: (calls: Iterable<AnyCall>, method: AnyMethod, ...conditions: CallConditions) =>
-    methodMatcher("toHaveCalled", method)(calls, ...conditions),
-  toHaveRunSql: callMatcher("toHaveRunSql", "SQL", (call) => call.statements ?? null),
-};
+/** The names that calls can have. */
+export interface KnownNames {
+  /** The buckets of all scripts of the runtime */
+  readonly buckets: readonly string[];
+  /** The names of the script's buckets, by their bindings */
+  readonly bucketOfBinding: ReadonlyMap<string, string>;
+  /** The other bindings */
+  readonly kinds: ReadonlyMap<string, BindingKind>;
+}
+
+/** @param names without them (in Node), every name may match */
+export function makeCallMatchers(names?: KnownNames) {
+  const method = (name: keyof CallMatchers, ...methods: AnyMethod[]) =>
+    makeMatcher<AnyCall, CallDetails>({
+      ...callList(name, methods.join(" or ")),
+      textsOf: (call) => (methods.includes(call.method) ? call.keys : null),
+      checkDetails: (details) => checkCallDetails(details, methods, names),
+    });
+  return {
+    toHavePut: method("toHavePut", "put"),
+    toHaveGot: method("toHaveGot", "get"),
+    toHaveHeaded: method("toHaveHeaded", "head"),
+    toHaveDeleted: method("toHaveDeleted", "delete"),
+    toHaveListed: method("toHaveListed", "list"),
+    // R2 has another name for the method of a bucket.
+    toHaveUploaded: method("toHaveUploaded", "completeMultipartUpload", "complete"),
+    toHaveCalled: (calls: Iterable<AnyCall>, called: AnyMethod, ...conditions: CallConditions) =>
+      method("toHaveCalled", called)(calls, ...conditions),
+    toHaveRunSql: makeMatcher<AnyCall, CallDetails>({
+      ...callList("toHaveRunSql", "SQL"),
+      textsOf: (call) => call.statements ?? null,
+      checkDetails: (details) => checkCallDetails(details, null, names),
+    }),
+  };
+}
+
+export const callMatchers = makeCallMatchers();
 
 export const queryMatchers = {
   toHaveQueried: makeMatcher<DnsQuery, QueryDetails>({
     name: "toHaveQueried",
     list: "queries",
+    source: "await dns.queries()",
     what: "query",
     before: "for",
+    isEntry: (entry) => hasTexts(entry, "name", "type", "transport"),
+    detailFields: ["type", "transport", "server", "rcode", "truncated", "fault"],
+    checkDetails: (details) => details,
     textsOf: (query) => [query.name],
     // The names of the log are in lower case.
     patternOf: (name) =>
@@ -102,24 +160,102 @@ export const queryMatchers = {
   }),
 };
 
-function methodMatcher(name: keyof CallMatchers, method: AnyMethod) {
-  return callMatcher(name, method, (call) => (call.method === method ? call.keys : null));
-}
-
-function callMatcher(
-  name: keyof CallMatchers,
-  what: string,
-  textsOf: (call: AnyCall) => readonly string[] | null,
-) {
-  return makeMatcher<AnyCall, CallDetails>({
+function callList(name: keyof CallMatchers, what: string) {
+  return {
     name,
     list: "calls",
+    source: "calls",
     what,
     before: "of",
-    textsOf,
+    isEntry: (entry: object) =>
+      "keys" in entry && hasTexts(entry, "method", "bucket" in entry ? "bucket" : "binding"),
+    detailFields: ["bucket", "binding", "bytes", "outcome", "code"],
     patternOf: toPlainPattern,
     show: showCall,
-  });
+  } as const;
+}
+
+function hasTexts(entry: object, ...fields: string[]): boolean {
+  return fields.every((field) => typeof entry[field as keyof object] === "string");
+}
+
+/**
+ * The details with the name of a bucket in place of its binding.
+ *
+ * @param methods the methods that the matcher accepts; `null` for SQL
+ * @throws TypeError if no call can have these details
+ */
+function checkCallDetails(
+  details: CallDetails,
+  methods: readonly string[] | null,
+  names: KnownNames | undefined,
+): CallDetails {
+  const { outcome } = details;
+  if (outcome !== undefined && !outcomes.includes(outcome)) {
+    throw new TypeError(unknownWord("outcome", outcome, outcomes));
+  }
+  if (names === undefined) return details;
+  const { binding, ...others } = details;
+  const bucket = names.bucketOfBinding.get(binding ?? "");
+  if (bucket !== undefined) {
+    return checkCallDetails({ bucket, ...others }, methods, names);
+  }
+  if (details.bucket !== undefined && !names.buckets.includes(details.bucket)) {
+    throw new TypeError(unknownBucketText(details.bucket, names.buckets, "no call can match"));
+  }
+  const kind = names.kinds.get(binding ?? "");
+  if (binding !== undefined && kind === undefined) {
+    throw new TypeError(unknownBindingText(binding, names));
+  }
+  if (kind !== undefined) {
+    const field = (["bucket", "bytes", "code"] as const).find(
+      (each) => details[each] !== undefined,
+    );
+    if (field !== undefined) throw new TypeError(`Calls of ${binding} have no "${field}".`);
+  }
+  checkMethods(methods, details, kind, names);
+  return details;
+}
+
+const outcomes: readonly AnyCall["outcome"][] = ["ok", "none", "error"];
+
+/** The methods of an RPC class are not known, so every name may be one of them. */
+function checkMethods(
+  methods: readonly string[] | null,
+  { bucket, binding }: CallDetails,
+  kind: BindingKind | undefined,
+  { kinds, buckets }: KnownNames,
+): void {
+  if (methods === null) {
+    if (bucket !== undefined) throw new TypeError(`The bucket "${bucket}" is no D1 database.`);
+    if (kind !== undefined && kind !== "d1") throw new TypeError(`${binding} is no D1 database.`);
+    if ([...kinds.values()].includes("d1")) return;
+    throw new TypeError("The script has no D1 database, so no call can match.");
+  }
+  const ofBuckets = binding === undefined && buckets.length > 0 ? [...callMethods] : [];
+  const ofBindings =
+    bucket !== undefined ? [] : kind !== undefined ? [kind] : [...new Set(kinds.values())];
+  const known = [...ofBuckets];
+  for (const each of ofBindings) {
+    const own = bindingMethods[each];
+    if (own === null) return;
+    known.push(...own);
+  }
+  if (methods.some((method) => known.includes(method))) return;
+  const owner = binding ?? (bucket === undefined ? "the script's bindings" : "a bucket");
+  throw new TypeError(
+    `"${methods[0]}" is no method of ${owner}. Use ${[...new Set(known)].join(", ")}.`,
+  );
+}
+
+function unknownBindingText(binding: string, names: KnownNames): string {
+  const known = [...names.bucketOfBinding.keys(), ...names.kinds.keys()];
+  const guess = nearest(binding, known);
+  return (
+    `The script has no binding "${binding}" whose calls are recorded, so no call can match. ` +
+    (guess === null ? "" : `Did you mean "${guess}"? `) +
+    `Bindings: ${known.join(", ")}.`
+  );
 }
 
 /** `put a.png in photos: ok, 5 bytes` */
@@ -134,12 +270,19 @@ function showCall(call: AnyCall): string {
   return `${describePlannedCall(call)}: ${result}, ${Math.round(milliseconds)} ms`;
 }
 
-interface MatcherOptions<Entry> {
+interface MatcherOptions<Entry, Details> {
   readonly name: string;
   readonly list: "calls" | "queries";
+  /** The expression whose value the matcher takes */
+  readonly source: string;
   /** The entry that is expected, for the message. */
   readonly what: string;
   readonly before: "of" | "for";
+  readonly isEntry: (value: object) => boolean;
+  /** The fields of the details, without `times` */
+  readonly detailFields: readonly (keyof Entry & string)[];
+  /** @throws TypeError if no entry can have these details */
+  readonly checkDetails: (details: Details) => Details;
   /** What the pattern is compared with; `null` if the entry does not match */
   readonly textsOf: (entry: Entry) => readonly string[] | null;
   readonly patternOf: typeof toPlainPattern;
@@ -147,11 +290,11 @@ interface MatcherOptions<Entry> {
 }
 
 function makeMatcher<Entry extends object, Details extends { times?: number }>(
-  options: MatcherOptions<Entry>,
+  options: MatcherOptions<Entry, Details>,
 ) {
   const { name, list, what, before, textsOf, patternOf, show } = options;
   return (entries: Iterable<Entry>, wanted?: TextPattern, details?: Details) => {
-    const { times, ...fields } = details ?? ({} as Details);
+    const { times, ...fields } = check(options, entries, wanted, details);
     const all = [...entries];
     const pattern = wanted === undefined ? null : patternOf(wanted);
     const found = all.filter((entry) => {
@@ -159,7 +302,9 @@ function makeMatcher<Entry extends object, Details extends { times?: number }>(
       return (
         texts !== null &&
         (pattern === null || texts.some((each) => matchesPattern(pattern, each))) &&
-        Object.entries(fields).every(([field, value]) => entry[field as keyof Entry] === value)
+        Object.entries(fields).every(
+          ([field, value]) => value === undefined || entry[field as keyof Entry] === value,
+        )
       );
     });
     const pass = times === undefined ? found.length > 0 : found.length === times;
@@ -179,4 +324,58 @@ function makeMatcher<Entry extends object, Details extends { times?: number }>(
         `found ${found.length}. ${title}:\n${lines.map((line) => `  ${line}`).join("\n")}`,
     };
   };
+}
+
+/** @throws TypeError that says what is wrong with the value of `expect()` or with the arguments */
+function check<Entry extends object, Details extends { times?: number }>(
+  { name, source, isEntry, detailFields, checkDetails }: MatcherOptions<Entry, Details>,
+  entries: unknown,
+  wanted: unknown,
+  details: unknown = {},
+): Details {
+  const refuse = (problem: string): never => {
+    throw new TypeError(`${name}(): ${problem}`);
+  };
+  const isList =
+    typeof entries === "object" &&
+    entries !== null &&
+    Symbol.iterator in entries &&
+    [...(entries as Iterable<unknown>)].every(
+      (entry) => typeof entry === "object" && entry !== null && isEntry(entry),
+    );
+  if (!isList) {
+    refuse(
+      `the value of expect() is ${describeValue(entries)}. Write expect(${source}).${name}().`,
+    );
+  }
+  if (wanted !== undefined && typeof wanted !== "string" && !(wanted instanceof RegExp)) {
+    refuse(
+      `the pattern is ${describeValue(wanted)}: give text, in which * stands for any characters, ` +
+        "or a regular expression, or undefined for all.",
+    );
+  }
+  if (typeof details !== "object" || details === null) {
+    refuse(`the details are ${describeValue(details)}: give an object.`);
+  }
+  const known = [...detailFields, "times"];
+  const unknown = Object.keys(details as object).find((field) => !known.includes(field));
+  if (unknown !== undefined) refuse(unknownWord("detail", unknown, known));
+  const { times } = details as Details;
+  if (times !== undefined && !(Number.isInteger(times) && times >= 0)) {
+    refuse(`"times" is ${String(times)}: give a whole number.`);
+  }
+  try {
+    return checkDetails(details as Details);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function describeValue(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value !== "object") return `a ${typeof value}: ${JSON.stringify(value)}`;
+  if (typeof (value as { then?: unknown }).then === "function") return "a promise without await";
+  if (Array.isArray(value)) return "an array of other values";
+  const { name } = value.constructor ?? {};
+  return name === "Object" || !name ? "an object" : `an object of the class ${name}`;
 }

@@ -28,13 +28,14 @@ interface Layer {
 export class PoolSession {
   /** The names of the buckets, by their bindings */
   readonly bucketNames: ReadonlyMap<string, string>;
-  readonly #kinds: BindingKinds;
+  /** The other bindings */
+  readonly kinds: BindingKinds;
   readonly #date = new MovedDate();
   /** The outermost layer always exists, for tests without isolation. */
   readonly #layers = [newLayer(0, false, 0)];
 
   constructor(kinds: BindingKinds, bucketNames: ReadonlyMap<string, string>) {
-    this.#kinds = kinds;
+    this.kinds = kinds;
     this.bucketNames = bucketNames;
   }
 
@@ -60,7 +61,7 @@ export class PoolSession {
 
   /** @throws TypeError that names the wrong field */
   arm(target: BindingFaultTarget, options: BindingFaultOptions): void {
-    this.#testLayer.faults.push(makeBindingFault(target, options, this.#kinds));
+    this.#testLayer.faults.push(makeBindingFault(target, options, this.kinds));
   }
 
   clearFaults(): void {

@@ -20,7 +20,7 @@ import {
   type StateControl,
   type StateService,
 } from "./controls.ts";
-import type { AnyCall } from "./matchers.ts";
+import type { AnyCall, KnownNames } from "./matchers.ts";
 import { PoolSession } from "./pool-session.ts";
 import { TestRuntime } from "./test-runtime.ts";
 import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
@@ -30,6 +30,8 @@ interface PoolState {
   readonly runtime: TestRuntime;
   /** The calls that this isolate made since the current test, suite or file began */
   readonly calls: AnyCall[];
+  /** Known when a test has loaded `ledge/test` */
+  names?: KnownNames;
   /** The isolation layer of a call that is made now; 0 if writes to bindings of this kind are not undone */
   layerOf: (kind: "store" | BindingKind) => number;
   /** The names of the tests, suites or files of an isolation layer */

@@ -27,6 +27,7 @@ import {
 } from "./binding-fault.ts";
 import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
+import type { KnownNames } from "./matchers.ts";
 import { IsolationLayers } from "./isolation-layers.ts";
 
 /** The name of a bucket, or its binding. */
@@ -154,6 +155,14 @@ export class TestRuntime {
     }
   }
 
+  /** The names of calls in the vitest pool: the store knows the buckets of the runtime's other workers. */
+  async knownNames(): Promise<KnownNames> {
+    const { store, session } = this.#controls;
+    const bucketOfBinding = session?.bucketNames ?? new Map<string, string>();
+    const buckets = [...(await store.bucketNames()), ...bucketOfBinding.values()];
+    return { buckets: [...new Set(buckets)], bucketOfBinding, kinds: session?.kinds ?? new Map() };
+  }
+
   /** The calls of all scripts of the runtime since `watchCalls()`. */
   async calls(): Promise<readonly Call[]> {
     return this.#controls.store.calls();
@@ -181,7 +190,7 @@ export class TestRuntime {
       batch.push(object);
       bytes += object.bytes.length;
     }
-    if (batch.length > 0) throwIf(await this.#controls.store.seed(name, batch));
+    throwIf(await this.#controls.store.seed(name, batch));
   }
 
   async seedFolder(bucket: BucketReference, path: string): Promise<void> {
@@ -201,6 +210,7 @@ export class TestRuntime {
     { prefix = "", metadata = false }: { prefix?: string; metadata?: boolean } = {},
   ): Promise<Record<string, string | PresentedObject>> {
     const objects = await this.#controls.store.contents(bucketName(bucket), prefix);
+    if (typeof objects === "string") throw new Error(objects);
     return Object.fromEntries(
       objects.map((object) => {
         const presented = presentObject(object);

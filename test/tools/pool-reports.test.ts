@@ -1,4 +1,6 @@
-/** Runs `fixtures/reports`: calls of other workers, and what a failing test says. */
+/** Runs `fixtures/reports`: calls of other workers, and what a failing test says and shows. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { runVitest } from "./support/packed-project.ts";
@@ -6,7 +8,7 @@ import { runVitest } from "./support/packed-project.ts";
 const fixture = fileURLToPath(new URL("fixtures/reports", import.meta.url));
 
 it("a failing test lists its faults, and the warning of a late call names the test", async () => {
-  const { output } = await runVitest(fixture);
+  const { output } = await runVitest(fixture, ["reports.test"]);
   expect(output).toMatch(/Tests +1 failed \| 6 passed/);
   expect(output).toContain(
     'put of "late" in "photos" arrived after "reports > a late call" had ended, and was not executed.',
@@ -22,5 +24,15 @@ it("a failing test lists its faults, and the warning of a late call names the te
       '  faults.slow({ method: "head", nth: 3, by: "1s" }): 1 call matches, none was hit',
       '  faults.drop({ binding: "caches", method: "put" }): no call matches',
     ].join("\n"),
+  );
+});
+
+it("a failure shows the line of the test, not a line of this package", async () => {
+  const { output } = await runVitest(fixture, ["frames"]);
+  const lines = readFileSync(join(fixture, "test/frames.test.ts"), "utf8").split("\n");
+  const marked = lines.flatMap((line, index) => (line.endsWith("// mark") ? [index + 1] : []));
+  const shown = output.matchAll(/^ ❯ (\S+):(\d+):\d+\n +\d+\|/gm);
+  expect(Array.from(shown, ([, file, line]) => [file, Number(line)])).toEqual(
+    marked.map((line) => ["test/frames.test.ts", line]),
   );
 });

@@ -65,12 +65,22 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
 
   /** Returns the text of an error, or `null`. */
   armFault(fault: StoreFault): string | null {
+    const { bucket } = fault;
+    const problem = bucket === null ? null : this.#refuse(bucket, "the fault would hit no call");
+    if (problem === null) storeTestSession.arm(fault);
+    return problem;
+  }
+
+  /** The local buckets of all scripts of the runtime. */
+  bucketNames(): readonly string[] {
+    return this.env.bucketNames;
+  }
+
+  #refuse(bucketName: string, consequence?: string): string | null {
     const { bucketNames } = this.env;
-    if (fault.bucket !== null && !bucketNames.includes(fault.bucket)) {
-      return unknownBucketText(fault.bucket, bucketNames);
-    }
-    storeTestSession.arm(fault);
-    return null;
+    return bucketNames.includes(bucketName)
+      ? null
+      : unknownBucketText(bucketName, bucketNames, consequence);
   }
 
   disarmFaults(): void {
@@ -105,6 +115,8 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
    * @returns the text of an error, or `null`: the runtime would also log an exception
    */
   async seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null> {
+    const problem = this.#refuse(bucketName);
+    if (problem !== null) return problem;
     const writer = new ContentWriter(this.#blobs(bucketName), this.env.runId);
     const puts = await Promise.all(
       objects.map(async ({ key, bytes, http = {}, custom = {}, storageClass = "Standard" }) => ({
@@ -125,6 +137,8 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
 
   /** `seed`, with the files of a folder of the project. */
   async seedFolder(bucketName: string, path: string): Promise<string | null> {
+    const refused = this.#refuse(bucketName);
+    if (refused !== null) return refused;
     const { project, contentTypes = {} } = this.env;
     if (project === undefined) {
       return `Cannot read "${path}": this runtime has no access to a project's folder.`;
@@ -143,8 +157,14 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return null;
   }
 
-  /** All objects in the order of their keys, read without faults and without recorded calls. */
-  async contents(bucketName: string, prefix: string): Promise<FixtureObject[]> {
+  /**
+   * All objects in the order of their keys, read without faults and without recorded calls.
+   *
+   * @returns the text of an error, if no script has the bucket
+   */
+  async contents(bucketName: string, prefix: string): Promise<FixtureObject[] | string> {
+    const problem = this.#refuse(bucketName);
+    if (problem !== null) return problem;
     const objects: FixtureObject[] = [];
     const include = { includeHttp: false, includeCustom: false };
     const list = {

@@ -133,10 +133,14 @@ export function showFault(kind: string, target: object): string {
   return fields.length === 0 ? `${kind}()` : `${kind}({ ${fields.join(", ")} })`;
 }
 
-export function unknownBucketText(name: string, bucketNames: readonly string[]): string {
+export function unknownBucketText(
+  name: string,
+  bucketNames: readonly string[],
+  consequence?: string,
+): string {
   const guess = nearest(name, bucketNames);
   return (
-    `No script has a bucket "${name}", so the fault would hit no call. ` +
+    `No script has a bucket "${name}"${consequence === undefined ? "" : `, so ${consequence}`}. ` +
     (guess === null ? "" : `Did you mean "${guess}"? `) +
     `Buckets: ${bucketNames.join(", ") || "none"}.`
   );

@@ -12,10 +12,11 @@
  */
 import "../../base/require-node.ts";
 import { randomBytes } from "node:crypto";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import type { ProvidedContext } from "vitest";
+import type { ResolvedConfig } from "vitest/node";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -120,6 +121,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
         callHook(configureVitest, undefined, context);
         const reusesRuntime = vitest.config.watch;
         if (isolate) config.runner = runnerPath;
+        config.onStackTrace = withoutOwnFrames(config.onStackTrace);
         project.provide(optionsKey, { isolate: kinds, reusesRuntime });
         if (config.poolRunner !== undefined) {
           if (inMemory) config.poolRunner = keepStateInMemory(config.poolRunner);
@@ -133,6 +135,25 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
       },
     },
   ];
+}
+
+type FrameFilter = NonNullable<ResolvedConfig["onStackTrace"]>;
+
+/**
+ * Leaves the frames of this package out of the stack of an error in a test: vitest shows the code of the
+ * first frame, which is then the line of the user. A stack without such a line stays whole.
+ */
+function withoutOwnFrames(filter: FrameFilter | undefined): FrameFilter {
+  const folder = dirname(runnerPath).replaceAll("\\", "/");
+  const isOfUser = (line: string): boolean =>
+    /^\s+at .*[/\\]/.test(line) &&
+    !line.includes(folder) &&
+    !/\/node_modules\/|cloudflare:/.test(line);
+  return (error, frame) => {
+    const isOwn = frame.file.startsWith(`${folder}/`);
+    if (isOwn && error.stack?.split("\n").some(isOfUser)) return false;
+    return filter?.(error, frame);
+  };
 }
 
 /** Calls a hook, which is a function or an object with a function. */
