@@ -94,11 +94,14 @@ const methods = ["log", "warn", "error"] as const;
 const noUnsafeWarning = "WRANGLER_DISABLE_EXPERIMENTAL_WARNING";
 const lockPattern = /^\.ledge-[0-9a-f]{16}\.lock$/;
 
+export interface TemporaryConfig {
+  readonly path: string;
+  write(table: Table): void;
+  remove(): void;
+}
+
 /** Writes the file. The caller removes it. */
-export function writeTemporaryConfig(
-  folder: string,
-  table: Table,
-): { readonly path: string; remove(): void } {
+export function writeTemporaryConfig(folder: string, table: Table): TemporaryConfig {
   for (const name of readdirSync(folder)) {
     if (!lockPattern.test(name)) continue;
     const lockPath = join(folder, name);
@@ -108,9 +111,11 @@ export function writeTemporaryConfig(
   const path = fileBeside(lockPath);
   const lock = FileLock.takeOwn(lockPath);
   // The original may be private, and may hold keys.
-  writeFileSync(path, JSON.stringify(table), { mode: 0o600 });
+  const write = (now: Table): void => writeFileSync(path, JSON.stringify(now), { mode: 0o600 });
+  write(table);
   return {
     path,
+    write,
     remove() {
       for (const each of [path, lockPath]) rmSync(each, { force: true });
       lock.release();
@@ -124,15 +129,27 @@ export async function withTemporaryConfig<Result>(
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
   const file = writeTemporaryConfig(folder, table);
-  const restore = showOriginalName(file.path, original ?? "wrangler.json");
   try {
-    return await read(file.path);
+    return await withOriginalName(file.path, original, () => read(file.path));
+  } finally {
+    file.remove();
+  }
+}
+
+/** While wrangler reads the file at `path`, messages and errors name the file that the user wrote. */
+export async function withOriginalName<Result>(
+  path: string,
+  original: string | null | undefined,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  const restore = showOriginalName(path, original ?? "wrangler.json");
+  try {
+    return await read();
   } catch (error) {
     if (error instanceof Error) error.message = rename(error.message) as string;
     throw error;
   } finally {
     restore();
-    file.remove();
   }
 }
 
@@ -153,16 +170,20 @@ function fileBeside(lockPath: string): string {
   return lockPath.replace(/lock$/, "wrangler.json");
 }
 
-/** Names of original files, by the names of temporary files. */
-const originalNames = new Map<string, string>();
+/** Names of original files, by the names of temporary files. One file can be read several times at once. */
+const originalNames = new Map<string, { readonly original: string; readers: number }>();
 let restoreProcess: (() => void) | null = null;
 
-/** @returns a function that ends the rewriting for this file */
+/** @returns a function that ends the rewriting for this reader */
 function showOriginalName(path: string, original: string): () => void {
-  originalNames.set(basename(path), basename(original));
+  const name = basename(path);
+  const entry = originalNames.get(name) ?? { original: basename(original), readers: 0 };
+  entry.readers += 1;
+  originalNames.set(name, entry);
   restoreProcess ??= changeProcess();
   return () => {
-    originalNames.delete(basename(path));
+    entry.readers -= 1;
+    if (entry.readers === 0) originalNames.delete(name);
     if (originalNames.size > 0) return;
     restoreProcess?.();
     restoreProcess = null;
@@ -190,6 +211,6 @@ function changeProcess(): () => void {
 function rename(value: unknown): unknown {
   if (typeof value !== "string") return value;
   let text = value;
-  for (const [name, original] of originalNames) text = text.replaceAll(name, original);
+  for (const [name, { original }] of originalNames) text = text.replaceAll(name, original);
   return text;
 }

@@ -11,70 +11,25 @@
  * reads the configuration file when vitest has the project.
  */
 import "../../base/require-node.ts";
-import { randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
-import type { ProvidedContext } from "vitest";
-import type { ResolvedConfig } from "vitest/node";
-import { hasRuntimeSockets } from "../../state/sockets.ts";
-import { pluginPath } from "../../base/runtime.ts";
+import type { ResolvedConfig, TestProject, Vitest } from "vitest/node";
 import { UserError } from "../../base/user-error.ts";
 import { isOfVitest } from "../../base/vitest-config.ts";
-import { hasRpc, type BucketBinding } from "../../store/config/store-buckets.ts";
-import { newsOf, readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { remotePlace } from "../../store/config/remotes.ts";
+import { optionsKey } from "../controls.ts";
+import { isolatedKinds, type LedgeOptions, type LedgeOptionsFunction } from "./options.ts";
 import {
-  writeTemporaryConfig,
-  toWranglerTable,
-  unsafeBindings,
-} from "../../config/wrangler-config.ts";
-import { controlBinding, dnsBinding, optionsKey, stateBinding } from "../controls.ts";
-import { stateKinds, type StateKind } from "../isolation/state-files.ts";
-import {
+  aroundStart,
   findPool,
   keepStateInMemory,
   reuseRuntimes,
   type EndActions,
   type PoolModule,
 } from "./pool.ts";
+import { ProjectOptions } from "./pool-options.ts";
 
-/** The options of the pool: `main`, `miniflare`, `wrangler`, and others. */
-export interface PoolOptions {
-  miniflare?: Record<string, unknown>;
-  wrangler?: { configPath?: string; environment?: string };
-  [option: string]: unknown;
-}
-
-export interface LedgeOptions extends PoolOptions {
-  /**
-   * The configuration file, relative to the project's root. Default: the nearest file in or above
-   * the root.
-   */
-  configPath?: string;
-  environment?: string;
-  /** `true`: the store also serves `r2_buckets`, so that a project of wrangler needs no edit. */
-  adopt?: boolean;
-  /**
-   * What of the writes of a test later tests do not see: everything by default. `false` isolates
-   * nothing, and a list only the kinds of bindings in it.
-   */
-  isolate?: boolean | readonly IsolatedKind[];
-  /** `false`: runtimes keep their state on the disk, also where a memory file system has room. */
-  memory?: boolean;
-}
-
-export type IsolatedKind = "store" | "dns" | StateKind;
-
-/** As in the pool: options that depend on values which the project's global setup provides. */
-export type LedgeOptionsFunction = (context: {
-  inject: <Key extends keyof ProvidedContext>(key: Key) => ProvidedContext[Key];
-}) => FunctionOptions | Promise<FunctionOptions>;
-
-/** The other options are needed before the values are known. */
-type FunctionOptions = Omit<LedgeOptions, "isolate" | "memory">;
-
-type PoolContext = Parameters<LedgeOptionsFunction>[0];
+export type { IsolatedKind, LedgeOptions, LedgeOptionsFunction, PoolOptions } from "./options.ts";
 
 const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url));
 
@@ -115,18 +70,22 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
           );
         }
         const atEnd: EndActions = [];
-        const { configureVitest } = pool.cloudflareTest(
-          projectOptions(options, config.root, atEnd),
-        );
+        const ofProject = new ProjectOptions(options, config.root, atEnd);
+        const { configureVitest } = pool.cloudflareTest(ofProject.forPool);
         callHook(configureVitest, undefined, context);
         const reusesRuntime = vitest.config.watch;
         if (isolate) config.runner = runnerPath;
         config.onStackTrace = withoutOwnFrames(config.onStackTrace);
         project.provide(optionsKey, { isolate: kinds, reusesRuntime });
+        if (vitest.config.watch) runAgainOnChange(vitest, project, ofProject);
         if (config.poolRunner !== undefined) {
+          config.poolRunner = aroundStart(config.poolRunner, ofProject.start);
           if (inMemory) config.poolRunner = keepStateInMemory(config.poolRunner);
           if (reusesRuntime && isolate) {
-            config.poolRunner = reuseRuntimes(pool, config.poolRunner, atEnd);
+            config.poolRunner = reuseRuntimes(pool, config.poolRunner, {
+              versionNow: () => ofProject.version,
+              atEnd,
+            });
           }
         }
         vitest.onClose(async () => {
@@ -168,160 +127,54 @@ function callHook<This, Args extends unknown[], Result>(
   return (typeof hook === "object" ? hook.handler : hook)?.apply(self, args);
 }
 
-function projectOptions(
-  options: LedgeOptions | LedgeOptionsFunction,
-  root: string,
-  atEnd: EndActions,
-): PoolOptions | ((context: PoolContext) => Promise<PoolOptions>) {
-  if (typeof options !== "function") return resolveOptions(options, root, atEnd);
-  // The pool asks before every test file.
-  let resolved: Promise<PoolOptions> | undefined;
-  return (context) =>
-    (resolved ??= Promise.resolve(options(context)).then((given) =>
-      resolveOptions(given, root, atEnd),
-    ));
-}
-
-/** @throws UserError with the mistakes of the configuration file */
-function resolveOptions(options: LedgeOptions, root: string, atEnd: EndActions): PoolOptions {
-  const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
-  const config = readConfig({
-    folder: root,
-    configPath: configPath ?? poolOptions.wrangler?.configPath,
-    environment: environment ?? poolOptions.wrangler?.environment,
-    adopt,
-  });
-  for (const warning of newsOf(config)) console.warn(warning);
-  if (
-    config.path === null &&
-    poolOptions["main"] === undefined &&
-    poolOptions.miniflare === undefined
-  ) {
-    throw new UserError(
-      `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${root} or above it. ` +
-        "Add one, name one with configPath, or give the pool's options main and miniflare.",
-    );
-  }
-  const derivedPath = config.path === null ? undefined : writeDerivedFile(config, atEnd);
-  const kinds = isolatedKinds(isolate);
-  return withBindings(
-    { ...config, buckets: withRunPrefix(config.buckets, atEnd) },
-    poolOptions,
-    derivedPath,
-    stateKinds.filter((kind) => kinds.includes(kind)),
-  );
-}
-
-const allKinds: readonly IsolatedKind[] = ["store", "dns", ...stateKinds];
-
-/** @throws UserError for a kind that does not exist */
-function isolatedKinds(isolate: LedgeOptions["isolate"] = true): readonly IsolatedKind[] {
-  if (typeof isolate === "boolean") return isolate ? allKinds : [];
-  const unknown = isolate.find((kind) => !allKinds.includes(kind));
-  if (unknown === undefined) return isolate;
-  throw new UserError(
-    `The option isolate has "${unknown}", which is no kind of binding. The kinds are ` +
-      `${allKinds.join(", ")}.`,
-  );
-}
-
-const derivedFiles = new Set<{ remove(): void }>();
-process.once("exit", () => derivedFiles.forEach((file) => file.remove()));
+/** An editor may write a file in steps. */
+const settleMilliseconds = 100;
 
 /**
- * The configuration file for the pool, which is removed when vitest or the process ends.
+ * Watch mode: after a change of the configuration file the tests of the project run again, with new
+ * runtimes. A file with mistakes runs no test.
  *
- * @returns the path of the file
+ * vitest asks `testsToRun` at once. The file is read when it has settled; if it has no mistake, vitest
+ * hears of the change a second time, and gets the tests.
  */
-function writeDerivedFile(config: ProjectConfig, atEnd: EndActions): string {
-  const file = writeTemporaryConfig(config.folder, toWranglerTable(config, []));
-  derivedFiles.add(file);
-  atEnd.push(() => {
-    file.remove();
-    derivedFiles.delete(file);
-  });
-  return file.path;
-}
-
-function unsafeBinding(name: string, type: string, plugin: string, options: object) {
-  return { name, type, plugin: { package: pluginPath, name: plugin }, options };
-}
-
-/** Adds the bindings of the configuration file, and the controls of the store and the DNS. */
-function withBindings(
-  config: ProjectConfig,
-  { miniflare = {}, ...options }: PoolOptions,
-  configPath: string | undefined,
-  kinds: readonly StateKind[],
-): PoolOptions {
-  const bindings = [
-    ...unsafeBindings(config).map(({ dev, ...binding }) => ({ ...binding, ...dev })),
-    unsafeBinding(controlBinding, "store_control", "store", {
-      project_folder: resolve(config.folder),
-    }),
-    unsafeBinding(dnsBinding, "dns", "dns", config.dns.table),
-    ...(hasRuntimeSockets && kinds.length > 0
-      ? [unsafeBinding(stateBinding, "state_files", "isolation", { kinds })]
-      : []),
-  ];
-  const given = (miniflare["unsafeBindings"] ?? []) as unknown[];
-  const { environment } = config;
-  return {
-    ...options,
-    ...(configPath !== undefined && {
-      wrangler: {
-        ...options.wrangler,
-        configPath,
-        ...(environment !== undefined && { environment }),
-      },
-    }),
-    miniflare: {
-      ...miniflare,
-      ...rpcFlag(config, miniflare),
-      unsafeBindings: [...given, ...bindings],
-    },
-  };
-}
-
-/** Tests call the controls by RPC, which scripts with an old compatibility date do not have. */
-function rpcFlag(
-  { table }: ProjectConfig,
-  miniflare: Record<string, unknown>,
-): { compatibilityFlags?: string[] } {
-  const date = (miniflare["compatibilityDate"] ?? table["compatibility_date"]) as
-    | string
-    | undefined;
-  const own = (miniflare["compatibilityFlags"] ?? []) as string[];
-  const flags = [...own, ...((table["compatibility_flags"] ?? []) as string[])];
-  if (date === undefined || hasRpc(date, flags)) return {};
-  return { compatibilityFlags: [...own, "rpc"] };
-}
-
-/**
- * Remote buckets in tests. The undo of writes is a matter of local buckets, so the tests of a run share what
- * they write. But each run has a prefix of its own in the service's bucket, behind the bucket's own prefix.
- * The prefix is removed at the end; a failure is a warning, because the tests have their results.
- */
-function withRunPrefix(buckets: readonly BucketBinding[], atEnd: EndActions): BucketBinding[] {
-  const name = `test-${randomBytes(6).toString("hex")}/`;
-  /** Two bindings can name one bucket. */
-  const used = new Set<string>();
-  return buckets.map((bucket) => {
-    if (bucket.remote === undefined) return bucket;
-    const remote = { ...bucket.remote, prefix: bucket.remote.prefix + name };
-    const place = remotePlace(remote, bucket.previewBucketName ?? bucket.bucketName);
-    const text = `"${place.prefix}" in the bucket "${place.bucketName}" of the remote "${place.remote}" (${place.endpoint})`;
-    if (!used.has(text)) {
-      used.add(text);
-      // Said at the start: a run that is killed leaves its objects.
-      console.log(`Tests write to ${text}, and remove it at the end.`);
-      atEnd.push(async () => {
-        const { removePrefix } = await import("../../store/node/remote-buckets.ts");
-        await removePrefix(place, remote.credentials).catch((error: Error) => {
-          console.warn(`Cannot remove ${text}: ${error.message} Remove it yourself.`);
-        });
-      });
+function runAgainOnChange(vitest: Vitest, project: TestProject, options: ProjectOptions): void {
+  const { watcher } = vitest.vite;
+  if (options.folder !== undefined) watcher.add(options.folder);
+  let timer: NodeJS.Timeout | undefined;
+  let paths: string[] | undefined;
+  const read = async (changed: string): Promise<void> => {
+    const problem = readAgain(project, options);
+    if (problem === null) {
+      ({ testFiles: paths } = await project.globTestFiles());
+      watcher.emit("change", changed);
+    } else {
+      vitest.logger.error(`\n${problem}\nThe tests run again when the file has no mistake.`);
     }
-    return { ...bucket, remote };
+  };
+  (vitest.config.watchTriggerPatterns ??= []).push({
+    pattern: /^.*$/,
+    testsToRun: (changed) => {
+      if (!options.dependsOn(resolve(changed))) return;
+      const found = paths;
+      paths = undefined;
+      if (found !== undefined) return found;
+      clearTimeout(timer);
+      timer = setTimeout(() => void read(changed), settleMilliseconds);
+    },
   });
+  vitest.onClose(() => clearTimeout(timer));
+}
+
+/** @returns the mistakes of the configuration file */
+function readAgain(project: TestProject, options: ProjectOptions): string | null {
+  // The module `cloudflare:test` of the pool imports the script, which the file names.
+  for (const { moduleGraph } of Object.values(project.vite.environments))
+    moduleGraph.invalidateAll();
+  try {
+    options.readAgain();
+    return null;
+  } catch (error) {
+    if (error instanceof UserError) return error.message;
+    throw error;
+  }
 }

@@ -85,31 +85,38 @@ export async function findPool(folder: string): Promise<PoolModule> {
  * vitest stops a worker of its pool after every run, and starts a worker for the next run. In watch
  * mode the start of the runtime is most of the waiting time. So the runtime of a stopped worker
  * stays alive, and the next run connects to it. The test runner resets the runtime at the end of a
- * run (`runner.ts`).
+ * run (`runner.ts`). A runtime of an older version of the configuration is not reused.
  *
  * A pool of an unknown version, which lacks the functions for this, gets its runner back.
  */
 export function reuseRuntimes(
   { connectToMiniflareSocket: connect, getRunnerName }: PoolModule,
   runner: PoolRunnerInitializer,
-  atEnd: EndActions,
+  { versionNow, atEnd }: { versionNow: () => number; atEnd: EndActions },
 ): PoolRunnerInitializer {
   if (connect === undefined || getRunnerName === undefined) return runner;
   const idle: RuntimeWorker[] = [];
-  atEnd.unshift(() => Promise.all(idle.splice(0).map((worker) => worker.stop())));
+  const stopIdle = () => Promise.all(idle.splice(0).map((worker) => worker.stop()));
+  let version = versionNow();
+  atEnd.unshift(stopIdle);
   return {
     name: runner.name,
     createPoolWorker(options) {
+      const ended = version === versionNow() ? undefined : stopIdle();
+      version = versionNow();
       const reused = idle.pop();
       const worker: RuntimeWorker = reused ?? runner.createPoolWorker(options);
+      const ownVersion = version;
       return {
         name: worker.name,
         start: async () => {
+          await ended;
           if (reused === undefined) return worker.start();
           worker.socket = await connect(worker.mf, getRunnerName(options.project));
         },
         stop: async () => {
-          if (worker.mf === undefined || worker.socket === undefined) return worker.stop();
+          const isOld = ownVersion !== versionNow();
+          if (isOld || worker.mf === undefined || worker.socket === undefined) return worker.stop();
           worker.socket.close();
           worker.socket = undefined;
           idle.push(worker);
@@ -157,12 +164,20 @@ export function keepStateInMemory(
   runner: PoolRunnerInitializer,
   find: () => string | null = findMemory,
 ): PoolRunnerInitializer {
+  return aroundStart(runner, (start) => withMemoryFolder(find(), start));
+}
+
+/** A pool runner whose workers start inside of `around`. */
+export function aroundStart(
+  runner: PoolRunnerInitializer,
+  around: (start: () => Promise<void>) => Promise<void>,
+): PoolRunnerInitializer {
   return {
     name: runner.name,
     createPoolWorker(options) {
       const worker = runner.createPoolWorker(options);
       const start = worker.start.bind(worker);
-      worker.start = () => withMemoryFolder(find(), start);
+      worker.start = () => around(start);
       return worker;
     },
   };
