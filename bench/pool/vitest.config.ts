@@ -1,50 +1,46 @@
 /**
- * The same tests on a bucket of Ledge and on the pool's R2 with `reset()` after each; and tests on KV, D1 and
- * Durable Objects with the isolation of Ledge, with `reset()` and new seeds for each test, and with neither.
+ * The same tests with the isolation of Ledge and on the pool alone: tests that touch nothing, that read and that
+ * write KV, D1 and a Durable Object; the last also with `reset()` and new seeds for each test. And tests on a bucket
+ * of Ledge against tests on the pool's R2 with `reset()` after each.
  */
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { ledge } from "ledge/vitest";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
-const testCount = process.env["TESTS"] ?? "1000";
-const test = { testTimeout: 60_000, hookTimeout: 60_000, isolate: true };
+const kinds = ["trivial", "reading", "writing"];
+const wrangler = { configPath: "bindings/wrangler.jsonc" };
 
-const configPath = "bindings/wrangler.jsonc";
-
-const ours = (name: string, file: string) => ({
-  define: { testCount },
-  plugins: [ledge({ configPath })],
-  test: { ...test, name, include: [`bindings/${file}.test.ts`] },
-});
-const stock = (name: string, file: string) => ({
-  define: { testCount },
-  plugins: [cloudflareTest({ wrangler: { configPath } })],
-  test: { ...test, name, include: [`bindings/${file}.test.ts`] },
+const project = (
+  name: string,
+  file: string,
+  plugins: TestProjectInlineConfiguration["plugins"],
+  isClean = true,
+): TestProjectInlineConfiguration => ({
+  define: { TESTS: process.env["TESTS"] ?? "1000", IS_CLEAN: String(isClean) },
+  plugins,
+  test: {
+    name,
+    include: [`${file}.test.ts`],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    isolate: true,
+  },
 });
 
 export default defineConfig({
   test: {
     projects: [
-      {
-        define: { testCount },
-        plugins: [ledge()],
-        test: { ...test, name: "store", include: ["test/store.test.ts"] },
-      },
-      {
-        define: { testCount },
-        plugins: [
-          cloudflareTest({
-            miniflare: { compatibilityDate: "2026-08-01", r2Buckets: { R2: "r2" } },
-          }),
-        ],
-        test: { ...test, name: "r2", include: ["test/r2.test.ts"] },
-      },
-      ours("isolated", "isolated"),
-      stock("reset", "reset"),
-      stock("leaking", "leaking"),
-      ours("nothing", "nothing"),
-      stock("stock nothing", "nothing"),
-      ours("large-database", "large-database"),
+      ...kinds.flatMap((kind) => [
+        project(`ledge-${kind}`, `bindings/${kind}`, [ledge(wrangler)]),
+        project(`stock-${kind}`, `bindings/${kind}`, [cloudflareTest({ wrangler })], false),
+      ]),
+      project("reset", "bindings/reset", [cloudflareTest({ wrangler })]),
+      project("large-database", "bindings/large-database", [ledge(wrangler)]),
+      project("store", "test/store", [ledge()]),
+      project("many", "test/many", [ledge()]),
+      project("r2", "test/r2", [
+        cloudflareTest({ miniflare: { compatibilityDate: "2026-08-01", r2Buckets: { R2: "r2" } } }),
+      ]),
     ],
   },
 });

@@ -4,4 +4,4 @@ import { seed, writeToAll } from "./seeded-tests.ts";
 
 beforeEach(seed);
 afterEach(() => reset());
-writeToAll({ isClean: true });
+writeToAll();

@@ -1,10 +1,14 @@
-/** Tests that write to KV, D1 and a Durable Object, and read what was seeded. */
+/** Tests that read what was seeded in KV and D1, and tests that write to KV, D1 and a Durable Object too. */
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { Counter } from "./index.ts";
 
-/** `vitest.config.ts` defines this constant. */
-declare const testCount: number;
+/** `vitest.config.ts` defines these constants. */
+declare const TESTS: number;
+/** Whether a test sees only the seeds */
+declare const IS_CLEAN: boolean;
+
+export const testCount = TESTS;
 
 const { KV, DB, COUNTER } = env as unknown as {
   KV: KVNamespace;
@@ -18,8 +22,16 @@ export async function seed(): Promise<void> {
   await COUNTER.getByName("a").count();
 }
 
-/** @param isClean whether a test sees only the seeds */
-export function writeToAll({ isClean }: { readonly isClean: boolean }): void {
+export function readFromAll(): void {
+  for (let test = 0; test < testCount; test++) {
+    it(`reads: ${test}`, async () => {
+      expect(await KV.get("seed 9")).toBe("value");
+      expect(await DB.prepare("SELECT name FROM photos").first("name")).toBe("seed");
+    });
+  }
+}
+
+export function writeToAll(): void {
   for (let test = 0; test < testCount; test++) {
     it(`writes: ${test}`, async () => {
       expect(await KV.get("seed 9")).toBe("value");
@@ -27,7 +39,7 @@ export function writeToAll({ isClean }: { readonly isClean: boolean }): void {
       await KV.put("key", "value");
       await DB.prepare("INSERT INTO photos VALUES (?)").bind("new").run();
       const count = await COUNTER.getByName("a").count();
-      expect(isClean ? [rows, count] : [1, 2]).toEqual([1, 2]);
+      expect(IS_CLEAN ? [rows, count] : [1, 2]).toEqual([1, 2]);
     });
   }
 }

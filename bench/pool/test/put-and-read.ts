@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 
 /** `vitest.config.ts` defines this constant. */
-declare const testCount: number;
+declare const TESTS: number;
 
 interface Bucket {
   put(key: string, value: string): Promise<unknown>;
@@ -10,7 +10,7 @@ interface Bucket {
 }
 
 export function putAndRead(bucket: Bucket): void {
-  for (let test = 0; test < testCount; test++) {
+  for (let test = 0; test < TESTS; test++) {
     it(`puts and reads ten objects: ${test}`, async () => {
       expect(await bucket.get("0")).toBe(null);
       for (let key = 0; key < 10; key++) await bucket.put(String(key), `${test} ${key}`);

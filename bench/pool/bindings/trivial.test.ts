@@ -1,8 +1,6 @@
 /** Tests that touch no binding. */
 import { beforeAll, expect, it } from "vitest";
-import { seed } from "./seeded-tests.ts";
-
-declare const testCount: number;
+import { seed, testCount } from "./seeded-tests.ts";
 
 beforeAll(seed);
 

@@ -2,4 +2,4 @@ import { beforeAll } from "vitest";
 import { seed, writeToAll } from "./seeded-tests.ts";
 
 beforeAll(seed);
-writeToAll({ isClean: false });
+writeToAll();

@@ -1,5 +1,0 @@
-import { beforeAll } from "vitest";
-import { seed, writeToAll } from "./seeded-tests.ts";
-
-beforeAll(seed);
-writeToAll({ isClean: true });
