@@ -41,7 +41,7 @@ function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): User
     outDir: "dist",
     dts,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    deps: { neverBundle: [/^cloudflare:/, /^node:/, "vitest"] },
+    deps: { neverBundle: [/^cloudflare:/, /^workerd:/, /^node:/, "vitest"] },
   };
 }
 

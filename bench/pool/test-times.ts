@@ -3,7 +3,7 @@
  * that `TEST_TIMES` names.
  */
 import { writeFileSync } from "node:fs";
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, TestModule } from "vitest/node";
 import { residentBytesByProcess } from "../process-tree.ts";
 
 export interface TestRun {
@@ -25,7 +25,7 @@ export default class TestTimesReporter implements Reporter {
   readonly #memory: number[] = [];
   #ended = 0;
 
-  onTestCaseResult(_: TestCase): void {
+  onTestCaseResult(): void {
     if (++this.#ended % 500 === 0) this.#memory.push(runtimeBytes());
   }
 

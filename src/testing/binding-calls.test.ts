@@ -25,6 +25,7 @@ beforeEach(() => {
 });
 
 const broken = (text: string) => calls.runRpc(put, () => Promise.reject(new Error(text)));
+class RpcPromise<Value> extends Promise<Value> {}
 const year = () => new Date().getFullYear();
 
 /** A call whose end the test decides. */
@@ -113,6 +114,11 @@ describe("a call by RPC", () => {
     process.on("unhandledRejection", (error) => reported.push(error));
     try {
       await expect(broken("awaited")).rejects.toThrow("awaited");
+      const awaited = (async () => {
+        // The script asks for `then` of such a promise in a later microtask.
+        await calls.runRpc(put, () => RpcPromise.reject(new Error("awaited")));
+      })();
+      await expect(awaited).rejects.toThrow("awaited");
       void broken("not awaited");
       await vi.waitFor(() => expect(reported).toEqual([new Error("not awaited")]));
     } finally {

@@ -74,10 +74,12 @@ export class BindingCalls {
         end();
         this.#record(call, started, { outcome: "ok" });
       },
-      (error: unknown) => {
+      async (error: unknown) => {
         end();
         if (this.#isLate(layer)) return this.#owner.warnOfLateCall(call, layer, true);
         this.#record(call, started, { outcome: "error", error: messageOf(error) });
+        // `await` asks for `then` in a later microtask, and a call can fail before it begins.
+        await microtasks(5);
         // The runtime reports the error of a promise that nothing handles, and this handler hides it.
         if (!isAwaited) throw error;
       },
@@ -150,6 +152,10 @@ export class BindingCalls {
   ): void {
     this.#owner.record({ ...call, ...result, milliseconds: performance.now() - started });
   }
+}
+
+async function microtasks(count: number): Promise<void> {
+  for (let task = 0; task < count; task++) await Promise.resolve();
 }
 
 function messageOf(error: unknown): string {

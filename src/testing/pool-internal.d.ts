@@ -7,6 +7,18 @@ declare module "cloudflare:test-internal" {
     | undefined;
 }
 
+/** The object through which the pool ends Durable Objects. */
+declare module "workerd:unsafe" {
+  type End = (options?: unknown) => Promise<void>;
+  const unsafe: {
+    abortAllDurableObjects?: End;
+    deleteAllDurableObjects?: End;
+    evictAllDurableObjects?: End;
+    evict?: (stub: unknown, options?: unknown) => Promise<void>;
+  };
+  export default unsafe;
+}
+
 /** The part of workerd's `node:async_hooks` that is used, because `@types/node` would declare all of Node. */
 declare module "node:async_hooks" {
   export class AsyncLocalStorage<Value> {

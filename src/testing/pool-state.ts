@@ -7,7 +7,8 @@
  * runs in too.
  */
 import * as pool from "cloudflare:test-internal";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
+import unsafe from "workerd:unsafe";
 import type { CallObserver } from "../store/client/bucket-calls.ts";
 import { describeCall } from "../store/core/fault.ts";
 import { describePlannedCall, type BindingKind } from "./binding-call.ts";
@@ -58,7 +59,7 @@ function makeState(): PoolState {
   }
   const buckets = findBuckets(bindings);
   const session = new PoolSession(
-    kindsOfBindings(bindings),
+    kindsOfBindings({ ...exports, ...bindings }),
     new Map(buckets.map(([binding, bucket]) => [binding, bucket["ledge:name"]])),
   );
   const bindingCalls = new BindingCalls(session, {
@@ -94,7 +95,8 @@ function makeState(): PoolState {
   // All local buckets of an isolate share an observer, and so do all remote buckets.
   for (const [, bucket] of buckets) bucket["ledge:observe"](observer);
   if (controls.dns !== undefined) resolveFromZones(controls.dns);
-  watchBindings(bindings, bindingCalls);
+  const objects = watchObjects();
+  watchBindings({ ...exports, ...bindings }, bindingCalls, () => objects.ended);
   watchRequests(state);
   void followOtherWorkers(state);
   return state;
@@ -111,6 +113,30 @@ function findStateControl(service: unknown, calls: BindingCalls): StateControl |
     );
   }
   return stateControl(service as StateService, abort, () => calls.hasLateCalls);
+}
+
+/**
+ * Counts how often the runtime has ended its objects. All do this by one object of the runtime: isolation, and tests by
+ * functions of the pool (`reset()`, `abortAllDurableObjects()`, `evictAllDurableObjects()`).
+ */
+function watchObjects(): { readonly ended: number } {
+  const objects = { ended: 0 };
+  for (const name of [
+    "abortAllDurableObjects",
+    "deleteAllDurableObjects",
+    "evictAllDurableObjects",
+  ] as const) {
+    const end = unsafe[name];
+    if (end === undefined) continue;
+    unsafe[name] = async (options) => {
+      try {
+        await end.call(unsafe, options);
+      } finally {
+        objects.ended++;
+      }
+    };
+  }
+  return objects;
 }
 
 /** The pool calls each handler through `run` of its store of contexts. */

@@ -3,7 +3,7 @@
  *
  * The bindings are objects of the runtime, and the script has the same objects as the tests. Their methods
  * are on prototypes, where they are replaced. The objects stay what they are, so they can be passed on
- * and compared. Objects that do not come from `env` are left alone.
+ * and compared. Objects that come neither from `env` nor from `exports` are left alone.
  */
 import {
   bindingMethods,
@@ -31,6 +31,7 @@ const kindOfClass: ReadonlyMap<string, BindingKind> = new Map([
   ["D1Database", "d1"],
   ["R2Bucket", "r2"],
   ["DurableObjectNamespace", "durable_objects"],
+  ["LoopbackDurableObjectNamespace", "durable_objects"],
 ]);
 
 /** The methods that return another object of the same binding: an upload, a statement, a session, a stub. */
@@ -53,13 +54,20 @@ export function kindsOfBindings(env: Readonly<Record<string, unknown>>): Binding
 }
 
 function kindOf(value: unknown): BindingKind | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
+  // A namespace of `exports` is a function.
+  if ((typeof value !== "object" && typeof value !== "function") || value === null)
+    return undefined;
   const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null;
   return kindOfClass.get(prototype?.constructor?.name ?? "");
 }
 
-export function watchBindings(env: Readonly<Record<string, unknown>>, calls: BindingCalls): void {
-  const watch = new BindingWatch(calls);
+/** @param objectsEnded how often the runtime has ended its objects */
+export function watchBindings(
+  env: Readonly<Record<string, unknown>>,
+  calls: BindingCalls,
+  objectsEnded: () => number,
+): void {
+  const watch = new BindingWatch(calls, objectsEnded);
   for (const [binding, value] of Object.entries(env)) {
     const kind = kindOf(value);
     if (kind !== undefined) watch.add(value as object, { kind, binding });
@@ -69,19 +77,22 @@ export function watchBindings(env: Readonly<Record<string, unknown>>, calls: Bin
 
 class BindingWatch {
   readonly #calls: BindingCalls;
+  readonly #objectsEnded: () => number;
   readonly #owners = new WeakMap<object, Owner>();
   readonly #patched = new WeakSet();
 
-  constructor(calls: BindingCalls) {
+  constructor(calls: BindingCalls, objectsEnded: () => number) {
     this.#calls = calls;
+    this.#objectsEnded = objectsEnded;
   }
 
   /** Replaces the methods of the prototype of an object, unless this has happened. */
   add(object: object, owner: Owner): void {
     this.#owners.set(object, owner);
     const { kind } = owner;
-    const prototype = Object.getPrototypeOf(object) as Record<string, unknown>;
-    if (this.#patched.has(prototype)) return;
+    const methods = [...(bindingMethods[kind] ?? []), ...(makers[kind] ?? [])];
+    const prototype = prototypeWith(object, methods);
+    if (prototype === null || this.#patched.has(prototype)) return;
     this.#patched.add(prototype);
     const replace = (
       names: readonly string[],
@@ -110,7 +121,7 @@ class BindingWatch {
   }
 
   #follow(original: Method, method: string): Method {
-    const [calls, owners] = [this.#calls, this.#owners];
+    const [calls, owners, objectsEnded] = [this.#calls, this.#owners, this.#objectsEnded];
     const add = (object: object, owner: Owner): object => {
       this.add(object, owner);
       return object;
@@ -121,7 +132,8 @@ class BindingWatch {
       if (owner === undefined) return made;
       const { kind } = owner;
       if (kind === "durable_objects" && method !== "jurisdiction") {
-        return watchStub(made as Stub, original.apply(this, args) as Stub, owner, calls);
+        const make = (): Stub => original.apply(this, args) as Stub;
+        return watchStub(made as Stub, livingStub(make, objectsEnded), owner, calls);
       }
       const detail = {
         ...(kind === "r2" && { key: String(args[0]) }),
@@ -132,6 +144,13 @@ class BindingWatch {
         : add(made as object, { ...owner, ...detail });
     };
   }
+}
+
+/** The methods of a class can be those of the class that the class extends. */
+function prototypeWith(object: object, names: readonly string[]): Record<string, unknown> | null {
+  const prototype = Object.getPrototypeOf(object) as Record<string, unknown> | null;
+  if (prototype === null || names.some((name) => Object.hasOwn(prototype, name))) return prototype;
+  return prototypeWith(prototype, names);
 }
 
 /** @param sqlOf the SQL of a statement */
@@ -164,11 +183,22 @@ interface Stub {
 
 type RpcMethod = (...args: never[]) => unknown;
 
-/** `connect` returns a socket, and the others are of every object. */
-const unwatchedNames: ReadonlySet<string> = new Set([
-  "connect",
-  ...Object.getOwnPropertyNames(Object.prototype),
-]);
+const namesOfEveryObject: ReadonlySet<string> = new Set(
+  Object.getOwnPropertyNames(Object.prototype),
+);
+
+/**
+ * A stub belongs to the object that its first call has reached, and all its calls fail when isolation has ended that
+ * object. So a script and a test that keep a stub go on with another stub of the same name or id.
+ */
+function livingStub(make: () => Stub, objectsEnded: () => number): () => Stub {
+  let stub = make();
+  let madeAt = objectsEnded();
+  return () => {
+    if (madeAt !== objectsEnded()) [stub, madeAt] = [make(), objectsEnded()];
+    return stub;
+  };
+}
 
 /**
  * A stub of a Durable Object has no methods: the runtime makes each of them when a script names it. So the
@@ -179,22 +209,27 @@ const unwatchedNames: ReadonlySet<string> = new Set([
  */
 function watchStub(
   stub: Stub,
-  inner: Stub,
+  inner: () => Stub,
   binding: Pick<PlannedCall, "kind" | "binding">,
   calls: BindingCalls,
 ): Stub {
   const key = stub.name ?? stub.id.toString();
   const methods = new Proxy(Object.create(Object.getPrototypeOf(stub) as object) as object, {
     get(target, name, receiver) {
-      if (typeof name === "symbol" || unwatchedNames.has(name)) {
+      if (typeof name === "symbol" || namesOfEveryObject.has(name)) {
         return Reflect.get(target, name, receiver) as unknown;
       }
-      const method = inner[name];
+      const method = inner()[name];
       if (typeof method !== "function") return method;
       const call = planCall(binding, name, [key]);
-      return watchMethod(method as RpcMethod, inner, (execute, args) => {
-        if (name !== "fetch") return calls.runRpc(call, execute);
-        return isOfPool(args) ? execute() : calls.run(call, execute);
+      return watchMethod(method as RpcMethod, (args) => {
+        const execute = (): PromiseLike<unknown> => {
+          const current = inner();
+          return Reflect.apply(current[name] as RpcMethod, current, args) as PromiseLike<unknown>;
+        };
+        // `connect` returns a socket.
+        if (name === "connect" || isOfPool(name, args)) return execute();
+        return name === "fetch" ? calls.run(call, execute) : calls.runRpc(call, execute);
       });
     },
   });
@@ -202,24 +237,20 @@ function watchStub(
 }
 
 /** A proxy, because `stub.property` is also a promise, and the start of a path. */
-function watchMethod(
-  method: RpcMethod,
-  stub: Stub,
-  run: (execute: () => PromiseLike<unknown>, args: readonly unknown[]) => unknown,
-): RpcMethod {
+function watchMethod(method: RpcMethod, run: (args: unknown[]) => unknown): RpcMethod {
   return new Proxy(method, {
     get(target, property) {
       const part = Reflect.get(target, property, target) as unknown;
       const isOfPromise = ["then", "catch", "finally"].includes(property as string);
       return isOfPromise && typeof part === "function" ? (part.bind(target) as unknown) : part;
     },
-    apply: (target, _, args: unknown[]) =>
-      run(() => Reflect.apply(target, stub, args) as PromiseLike<unknown>, args),
+    apply: (_, __, args: unknown[]) => run(args),
   });
 }
 
 /** The pool reaches into objects by requests with a mark of its own: `runInDurableObject()`. */
-function isOfPool([, init]: readonly unknown[]): boolean {
+function isOfPool(method: string, [, init]: readonly unknown[]): boolean {
+  if (method !== "fetch") return false;
   const { cf } = (init ?? {}) as { cf?: unknown };
   return (
     typeof cf === "object" &&
