@@ -7,9 +7,9 @@ import { runVitest } from "./support/packed-project.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/reports", import.meta.url));
 
-it("a failing test lists its faults, and the warning of a late call names the test", async () => {
+it("a failing test lists its faults and what it misses, and the warning of a late call names the test", async () => {
   const { output } = await runVitest(fixture, ["reports.test"]);
-  expect(output).toMatch(/Tests +1 failed \| 6 passed/);
+  expect(output).toMatch(/Tests +2 failed \| 7 passed/);
   expect(output).toContain(
     'put of "late" in "photos" arrived after "reports > a late call" had ended, and was not executed.',
   );
@@ -23,6 +23,13 @@ it("a failing test lists its faults, and the warning of a late call names the te
       '  faults.fail({ bucket: "photos", method: "get", key: /^x/ }): no call matches',
       '  faults.slow({ method: "head", nth: 3, by: "1s" }): 1 call matches, none was hit',
       '  faults.drop({ binding: "caches", method: "put" }): no call matches',
+    ].join("\n"),
+  );
+  expect(output).toContain(
+    [
+      "This test uses what earlier tests wrote, and Ledge undid these writes:",
+      '  get of "dependent" in "photos", after put of "dependent" in "photos" by "dependent tests > a test that writes"',
+      "If the test needs them, write them in the test or in a hook, or keep the writes of all tests with ledge({ isolate: false }).",
     ].join("\n"),
   );
 });

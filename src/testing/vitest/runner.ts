@@ -19,8 +19,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner, type TestContext } from "vitest";
 import { optionsKey, type RunnerOptions } from "../controls.ts";
+import type { AnyCall } from "../matchers.ts";
 import { poolState } from "../pool-state.ts";
 import { shareProxiesOfPool } from "../pool-session.ts";
+import { UndoneWrites } from "../undone-writes.ts";
 import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
@@ -36,6 +38,7 @@ export default class IsolatingRunner extends TestRunner {
   readonly #options: RunnerOptions;
   readonly #state = poolState();
   readonly #layers = new TaskLayers(this.#state.runtime.layers);
+  readonly #undone = new UndoneWrites();
   /** The layer of the suite, or of the attempt of a test, whose function or hook is running */
   readonly #taskLayer = new AsyncLocalStorage<number | undefined>();
   /** The layer of each request to a handler */
@@ -53,7 +56,7 @@ export default class IsolatingRunner extends TestRunner {
       }
     };
     this.#state.namesOfLayer = (layer) =>
-      this.#layers.tasksOf(layer).map((task) => (task as Test).fullTestName || (task as Test).name);
+      this.#layers.tasksOf(layer).map((task) => nameOf(task as Test));
   }
 
   override async onCollectStart(file: File): Promise<void> {
@@ -93,11 +96,13 @@ export default class IsolatingRunner extends TestRunner {
   }
 
   async onAfterRetryTask(test: Test): Promise<void> {
-    if (test.result?.state === "fail") await this.#reportFaults(test);
+    if (test.result?.state === "fail") await this.#report(test);
   }
 
   override async onAfterRunTask(test: Test): Promise<void> {
     super.onAfterRunTask(test);
+    // The writes of concurrent tests stay until the last test of their group ends.
+    if (!test.concurrent) this.#undone.add(nameOf(test), this.#isolatedCalls());
     await this.#layers.end(test);
   }
 
@@ -125,11 +130,19 @@ export default class IsolatingRunner extends TestRunner {
     return this.#requestLayers.has(request) ? this.#requestLayers.get(request) : current;
   }
 
-  /** Appends the faults to the error of a failed test. */
-  async #reportFaults(test: Test): Promise<void> {
-    const report = await this.#state.runtime.describeFaults();
+  #isolatedCalls(): AnyCall[] {
+    return this.#state.calls.filter(({ kind = "store" }) => this.#options.isolate.includes(kind));
+  }
+
+  /** Appends to the error of a failed test what may have caused it. */
+  async #report(test: Test): Promise<void> {
     const [error] = test.result?.errors ?? [];
-    if (report !== "" && error !== undefined) error.message += `\n\n${report}`;
+    if (error === undefined) return;
+    const faults = await this.#state.runtime.describeFaults();
+    for (const report of [faults, this.#undone.describe(this.#isolatedCalls())]) {
+      // vitest keeps the errors of earlier attempts.
+      if (!error.message.includes(report)) error.message += `\n\n${report}`;
+    }
   }
 }
 
@@ -139,4 +152,8 @@ const missingReset =
 
 function withoutTimeout<Hook extends object>(hook: Hook): Hook {
   return Object.assign(hook, { [timeoutKey]: 0 });
+}
+
+function nameOf({ fullTestName, name }: Test): string {
+  return fullTestName || name;
 }

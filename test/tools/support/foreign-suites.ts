@@ -20,6 +20,8 @@ export interface ForeignSuite {
   readonly name?: string;
   /** Without this, the configuration that vitest finds in the folder. */
   readonly config?: string;
+  /** Other pools cannot run the suite, with Ledge or alone. */
+  readonly only?: "@cloudflare/vitest-plugin";
   /** Files that a build of the project would write, relative to the folder. */
   readonly built?: readonly string[];
 }
@@ -66,12 +68,11 @@ export const foreignRepositories: readonly ForeignRepository[] = [
       example("images"),
       example("kv-r2-caches"),
       example("misc"),
-      example("misc", "vitest.assets.config.ts"),
       example("misc", "vitest.nodejs.config.ts"),
       example("misc", "vitest.nodejs-optout.config.ts"),
       example("module-resolution"),
       example("multiple-workers"),
-      example("new-config"),
+      { ...example("new-config"), only: "@cloudflare/vitest-plugin" },
       example("pages-functions-unit-integration-self"),
       example("pages-with-config"),
       example("pipelines"),
@@ -126,7 +127,7 @@ export const foreignRepositories: readonly ForeignRepository[] = [
       "durable-utils": "0.3.5",
       fflate: "0.8.2",
       hono: "4.11.1",
-      "workers-qb": "0.1.1",
+      "workers-qb": "^1.14.0",
     },
     suites: [
       { folder: "agent-commerce-analytics-template", built: ["dist/client/index.html"] },
