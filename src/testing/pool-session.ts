@@ -30,7 +30,7 @@ export class PoolSession {
   readonly bucketNames: ReadonlyMap<string, string>;
   /** The other bindings */
   readonly kinds: BindingKinds;
-  readonly #date = new MovedDate();
+  readonly date = new MovedDate();
   /** The outermost layer always exists, for tests without isolation. */
   readonly #layers = [newLayer(0, false, 0)];
 
@@ -40,14 +40,14 @@ export class PoolSession {
   }
 
   openLayer(id: number, snapshot = false): void {
-    this.#layers.push(newLayer(id, snapshot, this.#date.offsetMilliseconds));
+    this.#layers.push(newLayer(id, snapshot, this.date.offsetMilliseconds));
   }
 
   /** @param next an isolation layer to open in the place of the closed ones */
   closeLayer(id: number, next?: number): void {
     const index = this.#layers.findIndex((layer) => layer.id >= id && layer.id > 0);
     const lowest = index === -1 ? undefined : this.#layers.splice(index)[0];
-    if (lowest?.snapshot === false) this.#date.setOffset(lowest.offsetMilliseconds);
+    if (lowest?.snapshot === false) this.date.setOffset(lowest.offsetMilliseconds);
     if (next !== undefined) this.openLayer(next);
   }
 
@@ -56,7 +56,7 @@ export class PoolSession {
   }
 
   moveDate(milliseconds: number): void {
-    this.#date.setOffset(this.#date.offsetMilliseconds + milliseconds);
+    this.date.setOffset(this.date.offsetMilliseconds + milliseconds);
   }
 
   /** @throws TypeError that names the wrong field */
@@ -108,7 +108,7 @@ export class MovedDate {
   constructor(scope: { Date: DateConstructor } = globalThis) {
     this.#scope = scope;
     this.#real = scope.Date;
-    const now = (): number => this.#real.now() + this.#offset;
+    const now = (): number => this.now();
     // A proxy, because `instanceof` and the prototype are those of the real class.
     this.#moved = new Proxy(this.#real, {
       construct: (real, args, newTarget: DateConstructor) => {
@@ -122,6 +122,11 @@ export class MovedDate {
 
   get offsetMilliseconds(): number {
     return this.#offset;
+  }
+
+  /** The moved time, also while fake timers have replaced `Date`. */
+  now(): number {
+    return this.#real.now() + this.#offset;
   }
 
   /** A `Date` that is neither the real nor the moved one belongs to fake timers, and stays. */

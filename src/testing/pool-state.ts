@@ -22,6 +22,7 @@ import {
   type StateService,
 } from "./controls.ts";
 import type { AnyCall, KnownNames } from "./matchers.ts";
+import { moveTimeOfBindings } from "./moved-time.ts";
 import { PoolSession } from "./pool-session.ts";
 import { TestRuntime } from "./test-runtime.ts";
 import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
@@ -95,6 +96,7 @@ function makeState(): PoolState {
   // All local buckets of an isolate share an observer, and so do all remote buckets.
   for (const [, bucket] of buckets) bucket["ledge:observe"](observer);
   if (controls.dns !== undefined) resolveFromZones(controls.dns);
+  moveTimeOfBindings(bindings, session);
   const objects = watchObjects();
   watchBindings({ ...exports, ...bindings }, bindingCalls, () => objects.ended);
   watchRequests(state);
