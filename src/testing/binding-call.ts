@@ -1,16 +1,33 @@
 /** Calls of bindings other than buckets, as tests inspect them and as faults match them. */
 
-/** The kinds of bindings whose calls are recorded; the names are those of the option `isolate`. */
-export type BindingKind = "kv" | "d1" | "r2" | "cache" | "durable_objects";
+/**
+ * The kinds of bindings whose calls are recorded. The option `isolate` has the first five too; calls of the
+ * other three have effects outside of the test's reach, and are not undone.
+ */
+export type BindingKind =
+  | "kv"
+  | "d1"
+  | "r2"
+  | "cache"
+  | "durable_objects"
+  | "service"
+  | "queue"
+  | "fetch";
 
 /** What is known of a call before it is made. */
 export interface PlannedCall {
   readonly kind: BindingKind;
-  /** The name in `env`; `"caches"` for a cache */
+  /** The name in `env`; `"caches"` for a cache, `"fetch"` for the global function */
   readonly binding: string;
-  /** For a Durable Object, `"fetch"` or the name of the RPC method */
+  /**
+   * For a Durable Object and a service, `"fetch"` or the name of the RPC method; for the global `fetch()`, the
+   * method of HTTP
+   */
   readonly method: string;
-  /** The key; the prefix of a `list`; the URL in a cache; the name or the id of a Durable Object */
+  /**
+   * The key; the prefix of a `list`; the URL in a cache, of the global `fetch()` and of `fetch()` of a service; the
+   * name or the id of a Durable Object; otherwise empty
+   */
   readonly key: string;
   /** All keys of a call with several; otherwise one key, and none for D1 */
   readonly keys: readonly string[];
@@ -18,6 +35,10 @@ export interface PlannedCall {
   readonly sql?: string;
   /** Each statement of a batch; otherwise one */
   readonly statements?: readonly string[];
+  /** The arguments of an RPC call of a service */
+  readonly args?: readonly unknown[];
+  /** The bodies that were sent to a queue */
+  readonly messages?: readonly unknown[];
 }
 
 export interface BindingCall extends PlannedCall {
@@ -25,10 +46,12 @@ export interface BindingCall extends PlannedCall {
   readonly outcome: "ok" | "none" | "error";
   /** The message of the error; only with the outcome `"error"` */
   readonly error?: string;
+  /** The status of the response to a `fetch()`: of a service, a Durable Object, or the global function */
+  readonly status?: number;
   readonly milliseconds: number;
 }
 
-/** The methods of each kind. The methods of a Durable Object are those of its class. */
+/** The methods of each kind. The methods of a Durable Object and of a service are those of a class. */
 export const bindingMethods: Readonly<Record<BindingKind, readonly string[] | null>> = {
   kv: ["get", "getWithMetadata", "put", "delete", "list"],
   d1: ["first", "run", "all", "raw", "batch", "exec"],
@@ -45,10 +68,24 @@ export const bindingMethods: Readonly<Record<BindingKind, readonly string[] | nu
   ],
   cache: ["match", "put", "delete"],
   durable_objects: null,
+  service: null,
+  queue: ["send", "sendBatch"],
+  fetch: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
 };
 
+/** What is recorded of the result of a call. */
+export function describeResult(
+  call: PlannedCall,
+  result: unknown,
+): Pick<BindingCall, "outcome" | "status"> {
+  if (call.kind !== "cache" && result instanceof Response) {
+    return { outcome: "ok", status: result.status };
+  }
+  return { outcome: isNone(call, result) ? "none" : "ok" };
+}
+
 /** Whether the result of a call says that there is nothing. */
-export function isNone({ kind, method }: PlannedCall, result: unknown): boolean {
+function isNone({ kind, method }: PlannedCall, result: unknown): boolean {
   switch (kind) {
     case "kv":
       if (method === "get") return result === null;
@@ -60,6 +97,9 @@ export function isNone({ kind, method }: PlannedCall, result: unknown): boolean 
     case "cache":
       return method === "match" ? result === undefined : method === "delete" && result === false;
     case "durable_objects":
+    case "service":
+    case "queue":
+    case "fetch":
       return false;
   }
 }
@@ -82,12 +122,12 @@ export function planSql(
   return { ...planCall(binding, method, []), sql: statements.join(";\n"), statements };
 }
 
-/** `put of "a" in KV`, `run of "INSERT …" in DB` */
+/** `put of "a" in KV`, `run of "INSERT …" in DB`, `send in JOBS` */
 export function describePlannedCall({
   binding,
   method,
   key,
-  sql,
+  sql = key,
 }: Pick<PlannedCall, "binding" | "method" | "key" | "sql">): string {
-  return `${method} of "${sql ?? key}" in ${binding}`;
+  return `${method}${sql === "" ? "" : ` of "${sql}"`} in ${binding}`;
 }

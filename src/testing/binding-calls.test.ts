@@ -127,6 +127,19 @@ describe("a call by RPC", () => {
     }
   });
 
+  it("is delayed by all faults, and then fails", async () => {
+    session.arm({ binding: "KV" }, { kind: "slow", by: 10 });
+    session.arm({ binding: "KV", times: 1 }, { kind: "fail" });
+    session.arm({ binding: "KV", when: "after" }, { kind: "slow", by: 10 });
+    const execute = vi.fn(async () => "x");
+    await expect(calls.run(put, execute)).rejects.toThrow("KV PUT failed: 500");
+    expect(execute).not.toHaveBeenCalled();
+    expect(recorded[0]?.milliseconds).toBeGreaterThan(17);
+    expect(await calls.run(put, execute)).toBe("x");
+    const kinds = session.injected.map(({ effect }) => effect.kind);
+    expect(kinds).toEqual(["slow", "fail", "slow", "slow", "slow"]);
+  });
+
   it("counts a call once for a fault", async () => {
     session.arm({ binding: "KV", nth: 2 }, { kind: "drop" });
     await calls.runRpc(put, async () => "x");
@@ -152,10 +165,10 @@ describe("the session", () => {
     session.arm({ binding: "KV", key: "b" }, { kind: "drop" });
     session.closeLayer(2);
     expect(session.unused).toHaveLength(2);
-    expect(session.hit(put)?.nth).toBe(1);
+    expect(session.hit(put)[0]?.nth).toBe(1);
     expect(session.injected).toHaveLength(1);
     session.closeLayer(1, 3);
-    expect([session.unused, session.injected, session.hit(put)]).toEqual([[], [], null]);
+    expect([session.unused, session.injected, session.hit(put)]).toEqual([[], [], []]);
     expect([session.isOpen(0), session.isOpen(1), session.isOpen(3)]).toEqual([true, false, true]);
   });
 

@@ -1,5 +1,5 @@
 /**
- * What happens to each call of the script's bindings other than buckets, in the isolate of script and tests.
+ * What happens to each call of the script's bindings other than buckets, and of `fetch()`, in the isolate of script and tests.
  *
  *     script, test ─▶ patched method (watch-bindings.ts) ─▶ BindingCalls.run ─▶ KV, D1, R2, cache, object
  *                                                             │ is the test of the call still running?
@@ -7,8 +7,13 @@
  *                                                             └ the call is recorded
  */
 import { delay, neverContinue } from "../store/client/failure.ts";
-import { isNone, type BindingCall, type BindingKind, type PlannedCall } from "./binding-call.ts";
-import { errorOf, type InjectedBindingFault } from "./binding-fault.ts";
+import {
+  describeResult,
+  type BindingCall,
+  type BindingKind,
+  type PlannedCall,
+} from "./binding-call.ts";
+import { failedCall, type InjectedBindingFault } from "./binding-fault.ts";
 import type { PoolSession } from "./pool-session.ts";
 
 /** What the calls need of the test runner. */
@@ -40,8 +45,8 @@ export class BindingCalls {
   async run<Result>(call: PlannedCall, execute: () => PromiseLike<Result>): Promise<Result> {
     const layer = this.#owner.layerOf(call.kind);
     if (this.#isLate(layer)) return this.#endLate(call, layer);
-    const fault = this.#session.hit(call);
-    return this.#observe(call, layer, () => this.#execute(call, fault, layer, execute));
+    const faults = this.#session.hit(call);
+    return this.#observe(call, layer, () => this.#execute(call, faults, layer, execute));
   }
 
   /**
@@ -51,9 +56,9 @@ export class BindingCalls {
   runRpc(call: PlannedCall, execute: () => PromiseLike<unknown>): PromiseLike<unknown> {
     const layer = this.#owner.layerOf(call.kind);
     if (this.#isLate(layer)) return this.#endLate(call, layer);
-    const fault = this.#session.hit(call);
-    if (fault !== null) {
-      return this.#observe(call, layer, () => this.#execute(call, fault, layer, execute));
+    const faults = this.#session.hit(call);
+    if (faults.length > 0) {
+      return this.#observe(call, layer, () => this.#execute(call, faults, layer, execute));
     }
     const started = performance.now();
     const promise = execute();
@@ -104,7 +109,7 @@ export class BindingCalls {
     const started = performance.now();
     try {
       const result = await execute();
-      this.#record(call, started, { outcome: isNone(call, result) ? "none" : "ok" });
+      this.#record(call, started, describeResult(call, result));
       return result;
     } catch (error) {
       // Isolation has ended the object behind the binding.
@@ -114,13 +119,20 @@ export class BindingCalls {
     }
   }
 
+  /** The delays of faults add up. Then the call fails, if one of the faults makes it fail. */
   async #execute<Result>(
     call: PlannedCall,
-    fault: InjectedBindingFault | null,
+    faults: readonly InjectedBindingFault[],
     layer: number,
     execute: () => PromiseLike<Result>,
   ): Promise<Result> {
-    if (fault?.when === "before") await this.#apply(fault, call, layer);
+    const failure = faults.find(({ effect }) => effect.kind !== "slow");
+    const isExecuted = failure?.when !== "before";
+    const [early, late] = delaysOf(faults);
+    const first = isExecuted ? early : early + late;
+    // Without a delay, the call is made in this turn, and the stack of its error has the line of the caller.
+    if (first > 0) await this.#wait(call, layer, first);
+    if (!isExecuted) return failedCall(call, failure) as Result;
     const end = this.#begin(layer);
     let result: Result;
     try {
@@ -128,15 +140,12 @@ export class BindingCalls {
     } finally {
       end();
     }
-    if (fault?.when === "after") await this.#apply(fault, call, layer);
-    return result;
+    if (late > 0) await this.#wait(call, layer, late);
+    return failure === undefined ? result : (failedCall(call, failure) as Result);
   }
 
-  async #apply({ effect }: InjectedBindingFault, call: PlannedCall, layer: number): Promise<void> {
-    const error = errorOf(call, effect);
-    if (error !== null) throw error;
-    if (effect.kind !== "slow") return;
-    await delay(effect.milliseconds);
+  async #wait(call: PlannedCall, layer: number, milliseconds: number): Promise<void> {
+    await delay(milliseconds);
     if (this.#isLate(layer)) await this.#endLate(call, layer);
   }
 
@@ -148,7 +157,7 @@ export class BindingCalls {
   #record(
     call: PlannedCall,
     started: number,
-    result: Pick<BindingCall, "outcome" | "error">,
+    result: Pick<BindingCall, "outcome" | "error" | "status">,
   ): void {
     this.#owner.record({ ...call, ...result, milliseconds: performance.now() - started });
   }
@@ -156,6 +165,15 @@ export class BindingCalls {
 
 async function microtasks(count: number): Promise<void> {
   for (let task = 0; task < count; task++) await Promise.resolve();
+}
+
+/** The delays before and after the execution of a call. */
+function delaysOf(faults: readonly InjectedBindingFault[]): [before: number, after: number] {
+  const sum: [number, number] = [0, 0];
+  for (const { effect, when } of faults) {
+    if (effect.kind === "slow") sum[when === "before" ? 0 : 1] += effect.milliseconds;
+  }
+  return sum;
 }
 
 function messageOf(error: unknown): string {

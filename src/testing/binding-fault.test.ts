@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { BindingKind, PlannedCall } from "./binding-call.ts";
 import {
   describeBindingFault,
+  failedCall,
   makeBindingFault,
   type BindingFaultTarget,
 } from "./binding-fault.ts";
@@ -13,6 +14,9 @@ const kinds = new Map<string, BindingKind>([
   ["FILES", "r2"],
   ["COUNTER", "durable_objects"],
   ["caches", "cache"],
+  ["MAIL", "service"],
+  ["JOBS", "queue"],
+  ["fetch", "fetch"],
 ]);
 
 const call = (binding: string, method: string, key = "a"): PlannedCall => ({
@@ -80,6 +84,36 @@ describe("a fault of a binding", () => {
     );
   });
 
+  it("answers a fetch with a status, or fails like the network", async () => {
+    const get = call("fetch", "GET", "https://example.org/");
+    const hit = fail({ binding: "fetch", key: "https://*", code: 503 }).hit(get)!;
+    expect(hit.effect).toEqual({ ...message("Service Unavailable"), status: 503 });
+    expect(describeBindingFault(hit)).toContain(
+      '"https://example.org/" in fetch was answered with status 503',
+    );
+    const response = failedCall(get, hit);
+    expect([response.status, await response.text()]).toEqual([503, "Service Unavailable"]);
+    expect(failedCall(get, fail({ binding: "fetch", code: 204 }).hit(get)!).body).toBeNull();
+    expect(() => failedCall(get, fail({ binding: "fetch" }).hit(get)!)).toThrow(
+      "Network connection lost.",
+    );
+    expect(() => fail({ binding: "fetch", code: 1 })).toThrow("from 200 to 599");
+    expect(() => fail({ binding: "fetch", method: "get" })).toThrow("is no method of fetch");
+  });
+
+  it("with a status hits fetch() of a service, and not its other methods", () => {
+    const fault = fail({ binding: "MAIL", code: 502 });
+    expect(fault.hit(call("MAIL", "send"))).toBeNull();
+    expect(fault.hit(call("MAIL", "fetch"))?.effect).toMatchObject({ status: 502 });
+    expect(() => fail({ binding: "MAIL", method: "send", code: 502 })).toThrow("have no code");
+    expect(messageOf({ binding: "MAIL", text: "full" }, call("MAIL", "send"))).toEqual(
+      message("full"),
+    );
+    expect(messageOf({ binding: "JOBS", code: 429 }, call("JOBS", "sendBatch"))).toEqual(
+      message("Queue sendBatch failed: Too Many Requests"),
+    );
+  });
+
   it("is described, used or not", () => {
     const fault = makeBindingFault(
       { binding: "KV", times: 1, when: "after" },
@@ -101,7 +135,7 @@ describe("a fault of a binding", () => {
   it("says which binding, method or field is wrong before the first call", () => {
     expect(() => fail({ binding: "KW" })).toThrow(
       'The script has no binding whose calls can fail "KW", so the fault would hit no call. Did you mean "KV"? ' +
-        "Bindings: KV, DB, LOGS, FILES, COUNTER, caches.",
+        "Bindings: KV, DB, LOGS, FILES, COUNTER, caches, MAIL, JOBS, fetch.",
     );
     expect(() => fail({ binding: "KV", sql: /x/ })).toThrow('no D1 database "KV"');
     expect(() => makeBindingFault({ sql: /x/ }, { kind: "drop" }, new Map())).toThrow(

@@ -28,13 +28,16 @@ import {
 
 /** Which calls of bindings a fault hits: the calls that match every given field. */
 export interface BindingFaultTarget extends FaultTiming {
-  /** The name in `env`; `"caches"` for all caches */
+  /** The name in `env`; `"caches"` for all caches, `"fetch"` for the global function */
   binding?: string;
   /** In place of `binding`, or with it: the calls of D1 with a statement that matches */
   sql?: TextPattern;
-  /** The key; the prefix of a `list`; the URL in a cache; the name or the id of a Durable Object */
+  /**
+   * The key; the prefix of a `list`; the URL in a cache, of `fetch()` and of a service; the name or the id of a
+   * Durable Object
+   */
   key?: TextPattern;
-  /** For a Durable Object, `"fetch"` or the name of an RPC method */
+  /** For a Durable Object and a service, `"fetch"` or the name of an RPC method; for `fetch()`, `"GET"`, … */
   method?: string | string[];
   /** `"after"`: the call is executed, and only its answer fails or is late. Default: `"before"`. */
   when?: "before" | "after";
@@ -46,7 +49,8 @@ export type BindingFaultOptions =
   | { readonly kind: "drop" };
 
 export type BindingFaultEffect =
-  | { readonly kind: "fail"; readonly message: string }
+  /** With a status, the call gets a response with that status and with the message as its body. */
+  | { readonly kind: "fail"; readonly message: string; readonly status?: number }
   | { readonly kind: "slow"; readonly milliseconds: number }
   | { readonly kind: "drop" };
 
@@ -75,6 +79,7 @@ export type BindingKinds = ReadonlyMap<string, BindingKind>;
 
 /** A fault in force, with its count of matching calls. */
 export interface ArmedBindingFault {
+  readonly kind: BindingFaultEffect["kind"];
   /** Counts the call if the fault matches it. `null` if the fault does not hit the call. */
   hit(call: PlannedCall): InjectedBindingFault | null;
   /** `null` if the fault has hit a call. */
@@ -89,22 +94,25 @@ export function makeBindingFault(
 ): ArmedBindingFault {
   checkFields(target, options.kind, [...targetFields, ...effectFields[options.kind]]);
   const { when = "before" } = target;
+  const code = options.kind === "fail" ? options.code : undefined;
   const bindings = findBindings(target, kinds);
   const methods = target.method === undefined ? null : [target.method].flat();
   for (const binding of bindings) {
     const kind = kinds.get(binding) as BindingKind;
     checkMethods(binding, kind, methods ?? []);
-    effectOn(planCall({ kind, binding }, "get", []), options);
+    effectOn(planCall({ kind, binding }, methods?.[0] ?? "fetch", []), options);
   }
   const schedule = new FaultSchedule(toScheduleOptions(target));
   let matches = 0;
   let hasHit = false;
   return {
+    kind: options.kind,
     hit(call) {
       const { binding, method, key, keys, sql, statements = [] } = call;
       const isMatch =
         bindings.includes(binding) &&
         methods?.includes(method) !== false &&
+        (code === undefined || canHaveStatus(call) || call.kind !== "service") &&
         matchesAny(target.key, keys) &&
         matchesAny(target.sql, statements);
       if (!isMatch) return null;
@@ -155,6 +163,14 @@ function matchesAny(pattern: TextPattern | undefined, texts: readonly string[]):
 function effectOn(call: PlannedCall, options: BindingFaultOptions): BindingFaultEffect {
   switch (options.kind) {
     case "fail":
+      if (options.code !== undefined && canHaveStatus(call)) {
+        const { code, text } = options;
+        return {
+          kind: "fail",
+          message: text ?? statusTexts[code] ?? "",
+          status: checkStatus(code),
+        };
+      }
       return { kind: "fail", message: errorMessage(call, options) };
     case "slow":
       return { kind: "slow", milliseconds: toMilliseconds(options.by) };
@@ -171,7 +187,9 @@ export function describeBindingFault(fault: InjectedBindingFault): string {
 function describeEffect(effect: BindingFaultEffect): string {
   switch (effect.kind) {
     case "fail":
-      return `failed with "${effect.message}"`;
+      return effect.status === undefined
+        ? `failed with "${effect.message}"`
+        : `was answered with status ${effect.status}`;
     case "slow":
       return `took ${effect.milliseconds} ms longer`;
     case "drop":
@@ -179,15 +197,31 @@ function describeEffect(effect: BindingFaultEffect): string {
   }
 }
 
-/** The error of a call that a fault makes fail; `null` if the fault only makes it slow. */
-export function errorOf({ kind }: PlannedCall, effect: BindingFaultEffect): Error | null {
-  if (effect.kind === "slow") return null;
-  if (effect.kind === "drop") return connectionLost();
-  const { message } = effect;
-  if (kind === "d1") {
-    return new Error(message, { cause: new Error(message.slice(message.indexOf(" ") + 1)) });
+/** Whether a fault can answer a call with a status. */
+function canHaveStatus({ kind, method }: PlannedCall): boolean {
+  return kind === "fetch" || (kind === "service" && method === "fetch");
+}
+
+function checkStatus(status: number): number {
+  if (Number.isInteger(status) && status >= 200 && status <= 599) return status;
+  throw new TypeError(`"code" is ${status}: give a status of HTTP from 200 to 599.`);
+}
+
+/** @throws the error of a call that a fault makes fail */
+export function failedCall({ kind }: PlannedCall, { effect }: InjectedBindingFault): Response {
+  if (effect.kind !== "fail") throw connectionLost();
+  const { message, status } = effect;
+  if (status !== undefined) {
+    const hasBody = ![204, 205, 304].includes(status);
+    return new Response(hasBody ? message : null, {
+      status,
+      statusText: statusTexts[status] ?? "",
+    });
   }
-  return Object.assign(new Error(message), kind === "durable_objects" && { retryable: true });
+  if (kind === "d1") {
+    throw new Error(message, { cause: new Error(message.slice(message.indexOf(" ") + 1)) });
+  }
+  throw Object.assign(new Error(message), kind === "durable_objects" && { retryable: true });
 }
 
 /** @throws TypeError if the kind of binding has no such error */
@@ -203,17 +237,22 @@ function errorMessage(
     const failed = failEffect(code, text);
     return `${method}: ${failed.text} (${failed.code})`;
   }
+  if (kind === "queue") {
+    return `Queue ${method} failed: ${text ?? statusText(code ?? 500)}`;
+  }
   if (code !== undefined) {
     throw new TypeError(
-      `Errors of ${binding} have no code: give a text. Errors of buckets, KV and R2 have codes.`,
+      `Errors of ${binding} have no code: give a text. Errors of buckets, KV, R2 and queues have codes, and so ` +
+        "have responses to fetch().",
     );
   }
   if (kind === "d1") {
     return `${method === "exec" ? "D1_EXEC_ERROR" : "D1_ERROR"}: ${text ?? resetText("D1 DB storage")}`;
   }
-  return (
-    text ?? (kind === "cache" ? "Network connection lost." : resetText("Durable Object storage"))
-  );
+  if (text !== undefined) return text;
+  return kind === "durable_objects"
+    ? resetText("Durable Object storage")
+    : "Network connection lost.";
 }
 
 function resetText(where: string): string {
@@ -227,10 +266,15 @@ function kvVerb(method: string, keys: readonly string[]): string {
 
 const statusTexts: Readonly<Record<number, string>> = {
   400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
   413: "Payload Too Large",
   429: "Too Many Requests",
   500: "Internal Server Error",
+  502: "Bad Gateway",
   503: "Service Unavailable",
+  504: "Gateway Timeout",
 };
 
 function statusText(status: number): string {

@@ -49,7 +49,10 @@ export const faults: TestRuntime["faults"] = runtime.faults;
 /** Zones and records of a test, and the answers that resolvers receive. */
 export const dns: TestRuntime["dns"] = runtime.dns;
 
-/** The calls of buckets, KV, D1, R2, caches and Durable Objects since the test began, by script and test. */
+/**
+ * The calls of buckets, KV, D1, R2, caches, Durable Objects, services, queues and `fetch()` since the test began, by
+ * script and test.
+ */
 export const calls: readonly AnyCall[] = poolCalls;
 
 /**

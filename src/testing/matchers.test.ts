@@ -93,6 +93,37 @@ describe("callMatchers", () => {
 
 const refusal = (value: unknown) => () => callMatchers.toHavePut(value as AnyCall[]);
 
+describe("toHaveFetched()", () => {
+  it("finds fetch() of the global object and of services", () => {
+    const url = { key: "https://a/b", keys: ["https://a/b"], status: 200 };
+    const all = [
+      bindingCall({ kind: "fetch", binding: "fetch", method: "POST", ...url }),
+      bindingCall({ kind: "service", binding: "API", method: "fetch", ...url, status: 404 }),
+      bindingCall({
+        kind: "service",
+        binding: "API",
+        method: "send",
+        key: "",
+        keys: [],
+        args: [1],
+      }),
+      bindingCall({ kind: "durable_objects", binding: "COUNTER", method: "fetch" }),
+    ];
+    expect(callMatchers.toHaveFetched(all, "https://a/*", { times: 2 }).pass).toBe(true);
+    expect(callMatchers.toHaveFetched(all, undefined, { status: 404, times: 1 }).pass).toBe(true);
+    expect(callMatchers.toHaveFetched(all, "https://c/").message()).toContain(
+      '  POST of "https://a/b" in fetch: 200, 3 ms\n' +
+        '  fetch of "https://a/b" in API: 404, 3 ms\n' +
+        "  send in API: ok, 3 ms",
+    );
+    const kinds = new Map([["KV", "kv"]] as const);
+    const known = makeCallMatchers({ buckets: [], bucketOfBinding: new Map(), kinds });
+    expect(() => known.toHaveFetched(all)).toThrow("The script has no service");
+    expect(() => known.toHaveFetched(all, "*", { binding: "KV" })).toThrow("KV is no service.");
+    expect(() => known.toHavePut(all, "*", { binding: "KV", status: 1 })).toThrow('no "status"');
+  });
+});
+
 describe("makeCallMatchers()", () => {
   const names = {
     buckets: ["photos", "archive"],

@@ -35,6 +35,8 @@ export interface CallDetails {
   outcome?: AnyCall["outcome"];
   /** The code of the error of a bucket: 10001 */
   code?: number;
+  /** The status of the response to a `fetch()`: of the global function, a service or a Durable Object */
+  status?: number;
   /** The exact number of matching calls; without it, one or more */
   times?: number;
 }
@@ -89,6 +91,13 @@ export interface CallMatchers {
   toHaveCalled(method: AnyMethod, key?: TextPattern, details?: CallDetails): void;
   /** D1 was called with a statement that matches. */
   toHaveRunSql(sql?: TextPattern, details?: CallDetails): void;
+  /**
+   * A URL was fetched: by the global `fetch()`, or by `fetch()` of a service.
+   *
+   * @example
+   * expect(calls).toHaveFetched("https://api.example.org/*", { status: 200, times: 1 });
+   */
+  toHaveFetched(url?: TextPattern, details?: CallDetails): void;
 }
 
 /** Matchers of `await dns.queries()`. */
@@ -118,7 +127,7 @@ export function makeCallMatchers(names?: KnownNames) {
     makeMatcher<AnyCall, CallDetails>({
       ...callList(name, methods.join(" or ")),
       textsOf: (call) => (methods.includes(call.method) ? call.keys : null),
-      checkDetails: (details) => checkCallDetails(details, methods, names),
+      checkDetails: (details) => checkCallDetails(details, { methods }, names),
     });
   return {
     toHavePut: method("toHavePut", "put"),
@@ -133,7 +142,17 @@ export function makeCallMatchers(names?: KnownNames) {
     toHaveRunSql: makeMatcher<AnyCall, CallDetails>({
       ...callList("toHaveRunSql", "SQL"),
       textsOf: (call) => call.statements ?? null,
-      checkDetails: (details) => checkCallDetails(details, null, names),
+      checkDetails: (details) =>
+        checkCallDetails(details, { kinds: ["d1"], what: "D1 database" }, names),
+    }),
+    toHaveFetched: makeMatcher<AnyCall, CallDetails>({
+      ...callList("toHaveFetched", "fetch"),
+      textsOf: (call) =>
+        call.kind === "fetch" || (call.kind === "service" && call.method === "fetch")
+          ? call.keys
+          : null,
+      checkDetails: (details) =>
+        checkCallDetails(details, { kinds: ["fetch", "service"], what: "service" }, names),
     }),
   };
 }
@@ -169,7 +188,7 @@ function callList(name: keyof CallMatchers, what: string) {
     before: "of",
     isEntry: (entry: object) =>
       "keys" in entry && hasTexts(entry, "method", "bucket" in entry ? "bucket" : "binding"),
-    detailFields: ["bucket", "binding", "bytes", "outcome", "code"],
+    detailFields: ["bucket", "binding", "bytes", "outcome", "code", "status"],
     patternOf: toPlainPattern,
     show: showCall,
   } as const;
@@ -182,12 +201,12 @@ function hasTexts(entry: object, ...fields: string[]): boolean {
 /**
  * The details with the name of a bucket in place of its binding.
  *
- * @param methods the methods that the matcher accepts; `null` for SQL
+ * @param accepted what the matcher accepts
  * @throws TypeError if no call can have these details
  */
 function checkCallDetails(
   details: CallDetails,
-  methods: readonly string[] | null,
+  accepted: Accepted,
   names: KnownNames | undefined,
 ): CallDetails {
   const { outcome } = details;
@@ -198,7 +217,7 @@ function checkCallDetails(
   const { binding, ...others } = details;
   const bucket = names.bucketOfBinding.get(binding ?? "");
   if (bucket !== undefined) {
-    return checkCallDetails({ bucket, ...others }, methods, names);
+    return checkCallDetails({ bucket, ...others }, accepted, names);
   }
   if (details.bucket !== undefined && !names.buckets.includes(details.bucket)) {
     throw new TypeError(unknownBucketText(details.bucket, names.buckets, "no call can match"));
@@ -213,25 +232,43 @@ function checkCallDetails(
     );
     if (field !== undefined) throw new TypeError(`Calls of ${binding} have no "${field}".`);
   }
-  checkMethods(methods, details, kind, names);
+  if (kind !== undefined && details.status !== undefined && !kindsWithStatus.has(kind)) {
+    throw new TypeError(`Calls of ${binding} have no "status".`);
+  }
+  if ("methods" in accepted) checkMethods(accepted.methods, details, kind, names);
+  else checkKinds(accepted, details, kind, names);
   return details;
+}
+
+const kindsWithStatus: ReadonlySet<BindingKind> = new Set(["fetch", "service", "durable_objects"]);
+
+type Accepted =
+  | { readonly methods: readonly string[] }
+  | { readonly kinds: readonly BindingKind[]; readonly what: string };
+
+function checkKinds(
+  { kinds, what }: Extract<Accepted, { kinds: unknown }>,
+  { bucket, binding }: CallDetails,
+  kind: BindingKind | undefined,
+  names: KnownNames,
+): void {
+  if (bucket !== undefined) throw new TypeError(`The bucket "${bucket}" is no ${what}.`);
+  if (kind !== undefined && !kinds.includes(kind)) {
+    throw new TypeError(`${binding} is no ${what}.`);
+  }
+  if (kinds.some((each) => [...names.kinds.values()].includes(each))) return;
+  throw new TypeError(`The script has no ${what}, so no call can match.`);
 }
 
 const outcomes: readonly AnyCall["outcome"][] = ["ok", "none", "error"];
 
 /** The methods of an RPC class are not known, so every name may be one of them. */
 function checkMethods(
-  methods: readonly string[] | null,
+  methods: readonly string[],
   { bucket, binding }: CallDetails,
   kind: BindingKind | undefined,
   { kinds, buckets }: KnownNames,
 ): void {
-  if (methods === null) {
-    if (bucket !== undefined) throw new TypeError(`The bucket "${bucket}" is no D1 database.`);
-    if (kind !== undefined && kind !== "d1") throw new TypeError(`${binding} is no D1 database.`);
-    if ([...kinds.values()].includes("d1")) return;
-    throw new TypeError("The script has no D1 database, so no call can match.");
-  }
   const ofBuckets = binding === undefined && buckets.length > 0 ? [...callMethods] : [];
   const ofBindings =
     bucket !== undefined ? [] : kind !== undefined ? [kind] : [...new Set(kinds.values())];
@@ -265,8 +302,8 @@ function showCall(call: AnyCall): string {
     const result = outcome === "error" ? `error ${code}` : outcome;
     return `${method} ${keys.join(", ")} in ${bucket}: ${result}, ${bytes} bytes`;
   }
-  const { outcome, error, milliseconds } = call;
-  const result = outcome === "error" ? error : outcome;
+  const { outcome, error, status, milliseconds } = call;
+  const result = outcome === "error" ? error : (status ?? outcome);
   return `${describePlannedCall(call)}: ${result}, ${Math.round(milliseconds)} ms`;
 }
 

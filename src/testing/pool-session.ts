@@ -4,7 +4,7 @@
  * It has the isolation layers of the runtime (`isolation-layers.ts`). When a layer is closed, its faults and
  * its moves of the time end. `store/bucket/test-session.ts` is the same for the store.
  */
-import type { UnusedFault } from "../store/core/fault.ts";
+import { hitByAll, type UnusedFault } from "../store/core/fault.ts";
 import type { PlannedCall } from "./binding-call.ts";
 import {
   makeBindingFault,
@@ -68,16 +68,15 @@ export class PoolSession {
     for (const { faults } of this.#layers) faults.length = 0;
   }
 
-  hit(call: PlannedCall): InjectedBindingFault | null {
-    for (const { faults } of this.#layers) {
-      for (const fault of faults) {
-        const injected = fault.hit(call);
-        if (injected === null) continue;
-        this.#testLayer.injected.push(injected);
-        return injected;
-      }
-    }
-    return null;
+  hit(call: PlannedCall): readonly InjectedBindingFault[] {
+    const faults = this.#layers.flatMap((layer) => layer.faults);
+    const injected = hitByAll(
+      faults,
+      ({ kind }) => kind,
+      (fault) => fault.hit(call),
+    );
+    this.#testLayer.injected.push(...injected);
+    return injected;
   }
 
   get injected(): readonly InjectedBindingFault[] {

@@ -1,5 +1,5 @@
 /**
- * Lets `BindingCalls` see the calls of KV, D1, R2, caches and Durable Objects.
+ * Lets `BindingCalls` see the calls of KV, D1, R2, caches, queues, Durable Objects and services, and of `fetch()`.
  *
  * The bindings are objects of the runtime, and the script has the same objects as the tests. Their methods
  * are on prototypes, where they are replaced. The objects stay what they are, so they can be passed on
@@ -32,7 +32,12 @@ const kindOfClass: ReadonlyMap<string, BindingKind> = new Map([
   ["R2Bucket", "r2"],
   ["DurableObjectNamespace", "durable_objects"],
   ["LoopbackDurableObjectNamespace", "durable_objects"],
+  ["WorkerQueue", "queue"],
+  ["Fetcher", "service"],
 ]);
+
+/** The bindings of Ledge and of the pool. */
+const internalName = /^(?:LEDGE_|__VITEST)/;
 
 /** The methods that return another object of the same binding: an upload, a statement, a session, a stub. */
 const makers: Readonly<Partial<Record<BindingKind, readonly string[]>>> = {
@@ -44,16 +49,19 @@ const makers: Readonly<Partial<Record<BindingKind, readonly string[]>>> = {
 /** All caches share the methods. */
 const cacheOwner: Owner = { kind: "cache", binding: "caches" };
 
-/** The bindings whose calls can be seen, and the caches. */
+const fetchOwner: Owner = { kind: "fetch", binding: "fetch" };
+
+/** The bindings whose calls can be seen, the caches, and the global `fetch()`. */
 export function kindsOfBindings(env: Readonly<Record<string, unknown>>): BindingKinds {
   const kinds = Object.entries(env).flatMap(([name, value]): [string, BindingKind][] => {
-    const kind = kindOf(value);
+    const kind = kindOf(name, value);
     return kind === undefined ? [] : [[name, kind]];
   });
-  return new Map([...kinds, [cacheOwner.binding, "cache"]]);
+  return new Map([...kinds, [cacheOwner.binding, "cache"], [fetchOwner.binding, "fetch"]]);
 }
 
-function kindOf(value: unknown): BindingKind | undefined {
+function kindOf(name: string, value: unknown): BindingKind | undefined {
+  if (internalName.test(name)) return undefined;
   // A namespace of `exports` is a function.
   if ((typeof value !== "object" && typeof value !== "function") || value === null)
     return undefined;
@@ -69,9 +77,11 @@ export function watchBindings(
 ): void {
   const watch = new BindingWatch(calls, objectsEnded);
   for (const [binding, value] of Object.entries(env)) {
-    const kind = kindOf(value);
-    if (kind !== undefined) watch.add(value as object, { kind, binding });
+    const kind = kindOf(binding, value);
+    if (kind === "service") watchService(value as object, { kind, binding }, calls);
+    else if (kind !== undefined) watch.add(value as object, { kind, binding });
   }
+  watchFetch(calls);
   if (typeof caches !== "undefined") watch.add(caches.default, cacheOwner);
 }
 
@@ -167,12 +177,61 @@ function plan(
     // D1 says what is wrong with other values.
     return planSql(owner, method, Array.isArray(argument) ? (argument as object[]).map(sqlOf) : []);
   }
+  if (kind === "queue") {
+    const isBatch = method === "sendBatch" && Symbol.iterator in Object(argument);
+    const messages = isBatch
+      ? Array.from(argument as Iterable<{ body?: unknown }>, (message) => message?.body)
+      : [argument];
+    return { ...planCall(owner, method, []), messages };
+  }
   if (key !== undefined) return planCall(owner, method, [key]);
   if (method === "list") {
     return planCall(owner, method, [(argument as { prefix?: string } | undefined)?.prefix ?? ""]);
   }
   if (argument instanceof Request) return planCall(owner, method, [argument.url]);
   return planCall(owner, method, [argument].flat().map(String));
+}
+
+/** What replaces `fetch` later, such as a mock, sees the calls first: a mocked call is not recorded. */
+function watchFetch(calls: BindingCalls): void {
+  const original = globalThis.fetch;
+  globalThis.fetch = async function fetch(...args) {
+    const [input, init] = args;
+    const isRequest = input instanceof Request;
+    const method = init?.method ?? (isRequest ? input.method : "GET");
+    const call = planCall(fetchOwner, method.toUpperCase(), [urlOf(input)]);
+    return calls.run(call, () => original(...args));
+  };
+}
+
+function urlOf(input: unknown): string {
+  return input instanceof Request ? input.url : String(input);
+}
+
+/**
+ * A service has one stub, whose methods the runtime makes too. So the prototype of the stub is replaced as below, and
+ * the stub has its own prototype again for the moment in which the runtime makes a method.
+ */
+function watchService(
+  stub: object,
+  binding: Pick<PlannedCall, "kind" | "binding">,
+  calls: BindingCalls,
+): void {
+  const own = Object.getPrototypeOf(stub) as object;
+  const methodOf = (name: string): [unknown, object] => {
+    const replaced = Object.getPrototypeOf(stub) as object;
+    Object.setPrototypeOf(stub, own);
+    try {
+      return [stub[name as keyof object], stub];
+    } finally {
+      Object.setPrototypeOf(stub, replaced);
+    }
+  };
+  replacePrototype(stub, methodOf, (name, execute, args) =>
+    name === "fetch"
+      ? calls.run(planCall(binding, name, [urlOf(args[0])]), execute)
+      : calls.runRpc({ ...planCall(binding, name, []), args }, execute),
+  );
 }
 
 interface Stub {
@@ -214,26 +273,41 @@ function watchStub(
   calls: BindingCalls,
 ): Stub {
   const key = stub.name ?? stub.id.toString();
+  const methodOf = (name: string): [unknown, object] => {
+    const current = inner();
+    return [current[name], current];
+  };
+  replacePrototype(stub, methodOf, (name, execute) => {
+    const call = planCall(binding, name, [key]);
+    return name === "fetch" ? calls.run(call, execute) : calls.runRpc(call, execute);
+  });
+  return stub;
+}
+
+/** @param methodOf a method of the runtime, and the stub that the method is called on */
+function replacePrototype(
+  stub: object,
+  methodOf: (name: string) => readonly [method: unknown, self: object],
+  run: (name: string, execute: () => PromiseLike<unknown>, args: readonly unknown[]) => unknown,
+): void {
   const methods = new Proxy(Object.create(Object.getPrototypeOf(stub) as object) as object, {
     get(target, name, receiver) {
       if (typeof name === "symbol" || namesOfEveryObject.has(name)) {
         return Reflect.get(target, name, receiver) as unknown;
       }
-      const method = inner()[name];
+      const [method] = methodOf(name);
       if (typeof method !== "function") return method;
-      const call = planCall(binding, name, [key]);
       return watchMethod(method as RpcMethod, (args) => {
         const execute = (): PromiseLike<unknown> => {
-          const current = inner();
-          return Reflect.apply(current[name] as RpcMethod, current, args) as PromiseLike<unknown>;
+          const [current, self] = methodOf(name);
+          return Reflect.apply(current as RpcMethod, self, args) as PromiseLike<unknown>;
         };
         // `connect` returns a socket.
-        if (name === "connect" || isOfPool(name, args)) return execute();
-        return name === "fetch" ? calls.run(call, execute) : calls.runRpc(call, execute);
+        return name === "connect" || isOfPool(name, args) ? execute() : run(name, execute, args);
       });
     },
   });
-  return Object.setPrototypeOf(stub, methods) as Stub;
+  Object.setPrototypeOf(stub, methods);
 }
 
 /** A proxy, because `stub.property` is also a promise, and the start of a path. */

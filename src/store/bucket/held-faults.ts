@@ -10,7 +10,7 @@
  * and ends the faults, is not affected. Without faults, a call costs one look at
  * `affectsCalls`. The isolate of the buckets has one `heldFaults`.
  */
-import { ArmedFault, decideFault, injectFault, type Decision } from "../core/fault.ts";
+import { ArmedFault, decideFaults, injectFaults, type Decision } from "../core/fault.ts";
 import { callNames } from "../core/errors.ts";
 import type { Operation } from "../core/operations.ts";
 import type { ClientName, RequestedFaults } from "../client/message.ts";
@@ -96,9 +96,7 @@ class HeldFaults {
   decide(bucketName: string, operation: Operation): Decision {
     if (callNames[operation.method] === undefined) return { execute: true };
     const faults = [...this.#held].flatMap((each) => each.faults);
-    const injected = injectFault(faults, bucketName, operation);
-    const decision: Decision =
-      injected === null ? { execute: true } : decideFault(operation, injected);
+    const decision = decideFaults(operation, injectFaults(faults, bucketName, operation));
     const delay = (decision.fault?.delayMilliseconds ?? 0) + this.#latencyMilliseconds;
     if (delay === 0) return decision;
     return { ...decision, fault: { ...decision.fault, delayMilliseconds: delay } };

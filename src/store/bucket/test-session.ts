@@ -14,8 +14,8 @@ import {
   type UnusedFault,
   describeCall,
   type Call,
-  decideFault,
-  injectFault,
+  decideFaults,
+  injectFaults,
   notExecuted,
   type Decision,
 } from "../core/fault.ts";
@@ -106,10 +106,9 @@ class TestSession {
       return { execute: false, replacement: notExecuted, fault: { late: true } };
     }
     const faults = this.#layers.flatMap((layer) => layer.faults);
-    const injected = injectFault(faults, bucketName, operation);
-    if (injected === null) return { execute: true };
-    this.#testLayer().injectedFaults.push(injected);
-    return decideFault(operation, injected);
+    const injected = injectFaults(faults, bucketName, operation);
+    this.#testLayer().injectedFaults.push(...injected);
+    return decideFaults(operation, injected);
   }
 
   /** Records calls with their outcomes. The answer waits for the promise, if there is one. */

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
   ArmedFault,
+  decideFaults,
   describeFaults,
   describeInjectedFault,
   failEffect,
+  injectFaults,
   makeStoreFault,
   slowEffect,
+  type FaultEffect,
   type FaultTarget,
 } from "./fault.ts";
 
@@ -48,6 +51,42 @@ describe("ArmedFault", () => {
   it("hits a delete if any of its keys matches", () => {
     const armed = new ArmedFault(makeStoreFault({ key: "b" }, failEffect()));
     expect(armed.hit({ bucket: "photos", method: "delete", keys: ["a", "b"] })).toBe(1);
+  });
+});
+
+const head = { method: "head", key: "a" } as const;
+const arm = (target: FaultTarget, effect: FaultEffect) =>
+  new ArmedFault(makeStoreFault(target, effect));
+const decide = (faults: ArmedFault[]) => decideFaults(head, injectFaults(faults, "photos", head));
+
+describe("injectFaults()", () => {
+  it("applies every delay, and the first of the other faults, which hides the call from the rest", () => {
+    const once = arm({ times: 1 }, failEffect(10058));
+    const faults = [
+      arm({}, slowEffect("1s")),
+      once,
+      arm({}, { kind: "drop", afterBytes: null }),
+      arm({ nth: 2 }, slowEffect("2s")),
+    ];
+    const effects = () => injectFaults(faults, "photos", head).map(({ effect }) => effect.kind);
+    expect(effects()).toEqual(["slow", "fail"]);
+    expect(effects()).toEqual(["slow", "drop", "slow"]);
+    expect(once.hits).toBe(1);
+  });
+
+  it("gives a decision with the sum of the delays", () => {
+    const slow = arm({}, slowEffect("1s"));
+    const fail = arm({ when: "after" }, failEffect(10058));
+    expect(decide([])).toEqual({ execute: true });
+    expect(decide([slow, fail, slow])).toMatchObject({
+      execute: true,
+      replacement: { ok: false, code: 10058 },
+      fault: { delayMilliseconds: 2000 },
+    });
+    expect(decide([arm({}, { kind: "drop", afterBytes: null }), slow])).toMatchObject({
+      execute: false,
+      fault: { lost: "answer", delayMilliseconds: 1000 },
+    });
   });
 });
 

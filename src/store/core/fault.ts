@@ -178,22 +178,46 @@ export class ArmedFault {
   }
 }
 
-/** What the first fault that hits an operation does to the operation. */
-export function injectFault(
+/** What faults do to an operation. */
+export function injectFaults(
   faults: readonly ArmedFault[],
   bucket: string,
   operation: Operation,
-): InjectedFault | null {
+): InjectedFault[] {
   const method = callNames[operation.method];
-  if (method === undefined) return null;
+  if (method === undefined) return [];
   const keys = keysOf(operation);
-  for (const armed of faults) {
-    const nth = armed.hit({ bucket, method, keys });
-    if (nth === null) continue;
-    const { effect, when } = armed.fault;
-    return { bucket, method, key: keys[0] ?? "", nth, when, effect };
+  return hitByAll(
+    faults,
+    ({ fault }) => fault.effect.kind,
+    (armed) => {
+      const nth = armed.hit({ bucket, method, keys });
+      const { effect, when } = armed.fault;
+      return nth === null ? null : { bucket, method, key: keys[0] ?? "", nth, when, effect };
+    },
+  );
+}
+
+/**
+ * Every `slow` that hits a call, and the first of the other faults. The faults behind it do not count
+ * the call: "once this error, then that error" is two faults with `times: 1`.
+ */
+export function hitByAll<Fault, Injected>(
+  faults: readonly Fault[],
+  kindOf: (fault: Fault) => FaultEffect["kind"],
+  hit: (fault: Fault) => Injected | null,
+): Injected[] {
+  const all: Injected[] = [];
+  let isLost = false;
+  for (const fault of faults) {
+    const isSlow = kindOf(fault) === "slow";
+    if (isLost && !isSlow) continue;
+    const injected = hit(fault);
+    if (injected === null) continue;
+    isLost ||= !isSlow;
+    all.push(injected);
   }
-  return null;
+  return all;
 }
 
 /** The report of a failed test, from a line for each injected fault; empty without faults. */
@@ -242,13 +266,27 @@ export interface Decision {
 /** The outcome of an operation that is not executed. Its fault hides it from the caller. */
 export const notExecuted: Outcome = { ok: false, code: 10001, text: "Not executed" };
 
-export function decideFault(
+/** The delays add up, and then the call fails, if one of the faults makes it fail. */
+export function decideFaults(
+  operation: Operation,
+  injected: readonly Pick<StoreFault, "effect" | "when">[],
+): Decision {
+  let delayMilliseconds = 0;
+  let decision: Decision = { execute: true };
+  for (const fault of injected) {
+    if (fault.effect.kind === "slow") delayMilliseconds += fault.effect.milliseconds;
+    else decision = decideFault(operation, { ...fault, effect: fault.effect });
+  }
+  return delayMilliseconds === 0
+    ? decision
+    : { ...decision, fault: { ...decision.fault, delayMilliseconds } };
+}
+
+function decideFault(
   { method }: Operation,
-  { effect, when }: Pick<StoreFault, "effect" | "when">,
+  { effect, when }: { effect: Exclude<FaultEffect, { kind: "slow" }>; when: StoreFault["when"] },
 ): Decision {
   switch (effect.kind) {
-    case "slow":
-      return { execute: true, fault: { delayMilliseconds: effect.milliseconds } };
     case "fail": {
       const replacement = { ok: false, code: effect.code, text: effect.text } as Outcome;
       return { execute: when === "after", replacement };
