@@ -12,6 +12,7 @@ import {
   isTable,
   parseValue,
   type Mistake,
+  type Path,
   type ReportMistake,
   type Table,
 } from "../base/schema.ts";
@@ -49,8 +50,8 @@ export interface ProjectConfig {
 }
 
 export interface ReadConfigOptions {
-  /** The path of the configuration file. Default: the nearest file in `folder` or above. */
-  configPath?: string;
+  /** The path of the configuration file; `null`: none. Default: the nearest file in `folder` or above. */
+  configPath?: string | null;
   /** The NAME of a table `[env.NAME]`. */
   environment?: string;
   /** `true`: the store also serves `r2_buckets`, so that a project of wrangler needs no edit. */
@@ -71,7 +72,7 @@ export interface ReadConfigOptions {
 export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const { configPath, environment, adopt = false, keysOptional = false } = options;
   const start = resolve(options.folder ?? ".");
-  const file = readConfigFile(configPath, start);
+  const file = configPath === null ? null : readConfigFile(configPath, start);
   const folder = file === null ? start : dirname(file.path);
   const source = file?.table ?? {};
   const { env: _, ...common } = source;
@@ -154,24 +155,29 @@ function readDns(
  * dates and flags exist is known there, and the file is known here. Other messages stay as they are.
  */
 export function withPlace(config: ProjectConfig, message: string): string {
-  const { path, environment, source, table } = config;
-  // The lines below the first are a stack, if there are any.
+  // Miniflare quotes the log of workerd below its own message. Lines below the first are a stack otherwise.
+  const text =
+    /"message":"([^"]*\bcompatibility (?:date|flag)[^"]*)"/i.exec(message)?.[1] ?? message;
   const [, problem = "", about] =
-    /^(?:service core:user:.*?: )?(.*\bcompatibility (date|flag).*)/i.exec(message) ?? [];
-  if (path === null || about === undefined) return message;
-  const flags: unknown[] = Array.isArray(table["compatibility_flags"])
-    ? table["compatibility_flags"]
+    /^(?:service core:user:.*?: )?(.*\bcompatibility (date|flag).*)/i.exec(text) ?? [];
+  if (config.path === null || about === undefined) return message;
+  const flags: unknown[] = Array.isArray(config.table["compatibility_flags"])
+    ? config.table["compatibility_flags"]
     : [];
   const index = flags.findIndex((flag) => problem.includes(String(flag)));
   if (about !== "date" && index === -1) return message;
   const place = about === "date" ? ["compatibility_date"] : ["compatibility_flags", index];
+  return `${placeOf(config, place)}: ${problem}`;
+}
+
+/** The file, the line and the column of a value of the environment's table. */
+export function placeOf({ path, environment, source }: ProjectConfig, place: Path): string {
+  const file = readConfigFile(path ?? undefined) as ConfigFile;
   const environments = source["env"] as Record<string, Table> | undefined;
   const own = environment === undefined ? undefined : environments?.[environment];
   const isOwn = own !== undefined && Object.hasOwn(own, place[0] as string);
-  const { line, column } = (readConfigFile(path) as ConfigFile).locate(
-    isOwn ? ["env", environment as string, ...place] : place,
-  );
-  return `${shownPath(path)}:${line}:${column}: ${problem}`;
+  const { line, column } = file.locate(isOwn ? ["env", environment as string, ...place] : place);
+  return `${shownPath(file.path)}:${line}:${column}`;
 }
 
 /** The mistakes as sentences, in the order of the file. The defaults have no position. */

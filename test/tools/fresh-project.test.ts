@@ -147,4 +147,55 @@ describe("an incomplete project", () => {
     expect(status).toBe(1);
     expect(output).toMatch(/wrangler\.toml.*bucket/s);
   });
+
+  it("with an option that does not exist fails with the nearest option", async () => {
+    const project = makeProject({
+      ...files,
+      "vitest.config.ts": config.replace("ledge()", `ledge({ isolat: false })`),
+    });
+    const { status, output } = await runVitest(project.folder);
+    expect(status).toBe(1);
+    expect(output).toContain(`isolat is not a key; did you mean "isolate"?`);
+  });
+
+  it("with experimental.newConfig fails on a pool that does not know the option", async () => {
+    const options = `{ experimental: { newConfig: true } }`;
+    const project = makeProject({
+      ...files,
+      "vitest.config.ts": config.replace("ledge()", `ledge(${options})`),
+    });
+    const { status, output } = await runVitest(project.folder);
+    expect(status).toBe(1);
+    expect(output).toMatch(/vitest-pool-workers 0\.\d+\.\d+ does not know experimental\.newConfig/);
+  });
+
+  it.each([
+    ["no script", { main: "src/other.ts" }, /wrangler\.jsonc:\d+:\d+: main is "src\/other\.ts"/],
+    [
+      "a date of the far future",
+      { compatibility_date: "2099-01-01" },
+      /wrangler\.jsonc:\d+:\d+: .*2099/,
+    ],
+    [
+      "a flag that does not exist",
+      { compatibility_flags: ["no_such_flag"] },
+      /wrangler\.jsonc:\d+:\d+: .*no_such_flag/,
+    ],
+    ["a wrong value of wrangler's key", { kv_namespaces: [{ id: 1 }] }, /wrangler\.jsonc/],
+  ])("with %s fails with the name of the user's file", async (_, table, expected) => {
+    const { "wrangler.toml": _toml, ...others } = files;
+    const project = makeProject({
+      ...others,
+      "wrangler.jsonc": JSON.stringify({
+        name: "gallery",
+        main: "src/index.ts",
+        compatibility_date: "2026-08-01",
+        ...table,
+      }),
+    });
+    const { status, output } = await runVitest(project.folder);
+    expect(status).toBe(1);
+    expect(output).toMatch(expected);
+    expect(output).not.toContain(".ledge-");
+  });
 });

@@ -18,7 +18,12 @@ import type { ResolvedConfig, TestProject, Vitest } from "vitest/node";
 import { UserError } from "../../base/user-error.ts";
 import { isOfVitest } from "../../base/vitest-config.ts";
 import { optionsKey } from "../controls.ts";
-import { isolatedKinds, type LedgeOptions, type LedgeOptionsFunction } from "./options.ts";
+import {
+  checkOptions,
+  isolatedKinds,
+  type LedgeOptions,
+  type LedgeOptionsFunction,
+} from "./options.ts";
 import {
   aroundStart,
   findPool,
@@ -38,6 +43,7 @@ const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url))
  * test. All other options are passed on to the pool.
  */
 export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin[] {
+  if (typeof options !== "function") checkOptions(options);
   const kinds = isolatedKinds(typeof options === "function" ? true : options.isolate);
   const isolate = kinds.length > 0;
   const inMemory = typeof options === "function" || options.memory !== false;
@@ -70,7 +76,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
           );
         }
         const atEnd: EndActions = [];
-        const ofProject = new ProjectOptions(options, config.root, atEnd);
+        const ofProject = new ProjectOptions(options, { root: config.root, pool, atEnd });
         const { configureVitest } = pool.cloudflareTest(ofProject.forPool);
         callHook(configureVitest, undefined, context);
         const reusesRuntime = vitest.config.watch;

@@ -5,10 +5,18 @@
  * (watch mode) applies to the next runtime.
  */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { pluginPath } from "../../base/runtime.ts";
+import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
-import { newsOf, readConfig, type ProjectConfig } from "../../config/read-config.ts";
+import {
+  newsOf,
+  placeOf,
+  readConfig,
+  withPlace,
+  type ProjectConfig,
+} from "../../config/read-config.ts";
 import {
   toWranglerTable,
   unsafeBindings,
@@ -22,31 +30,37 @@ import { hasRpc, type BucketBinding } from "../../store/config/store-buckets.ts"
 import { controlBinding, dnsBinding, stateBinding } from "../controls.ts";
 import { stateKinds, type StateKind } from "../isolation/state-files.ts";
 import {
+  checkOptions,
   isolatedKinds,
   type LedgeOptions,
   type LedgeOptionsFunction,
   type PoolOptions,
 } from "./options.ts";
-import type { EndActions } from "./pool.ts";
+import type { EndActions, PoolModule } from "./pool.ts";
 
 type PoolContext = Parameters<LedgeOptionsFunction>[0];
+
+interface Project {
+  readonly root: string;
+  readonly pool: PoolModule;
+  readonly atEnd: EndActions;
+}
 
 /** The options of a project. */
 export class ProjectOptions {
   readonly #given: LedgeOptions | LedgeOptionsFunction;
-  readonly #root: string;
-  readonly #atEnd: EndActions;
+  readonly #project: Project;
   #config: ProjectConfig | undefined;
+  #newConfigPath: string | null = null;
   #file: TemporaryConfig | undefined;
   #resolved: Promise<PoolOptions> | undefined;
   /** Grows when the configuration file is read again: an older runtime has other bindings. */
   version = 0;
 
   /** @throws UserError with the mistakes of the configuration file */
-  constructor(given: LedgeOptions | LedgeOptionsFunction, root: string, atEnd: EndActions) {
+  constructor(given: LedgeOptions | LedgeOptionsFunction, project: Project) {
     this.#given = given;
-    this.#root = root;
-    this.#atEnd = atEnd;
+    this.#project = project;
     this.#readNow();
   }
 
@@ -69,14 +83,22 @@ export class ProjectOptions {
   /** Whether the bindings depend on a file: the configuration file, or secrets beside it. */
   dependsOn(path: string): boolean {
     const { path: configPath, folder } = this.#config ?? {};
-    if (configPath === path) return true;
+    if (path === configPath || path === this.#newConfigPath) return true;
     return dirname(path) === folder && /^\.(?:dev\.vars|env)(?:$|\.)/.test(basename(path));
   }
 
   /** While the pool starts a runtime, messages name the file of the user, not the temporary copy. */
-  readonly start = (start: () => Promise<void>): Promise<void> => {
-    if (this.#file === undefined) return start();
-    return withOriginalName(this.#file.path, this.#config?.path, start);
+  readonly start = async (start: () => Promise<void>): Promise<void> => {
+    const read = this.#file?.path ?? this.#newConfigPath;
+    if (read === null) return start();
+    try {
+      await withOriginalName(read, this.#newConfigPath ?? this.#config?.path, start);
+    } catch (error) {
+      if (error instanceof Error && this.#config !== undefined) {
+        error.message = withPlace(this.#config, error.message);
+      }
+      throw error;
+    }
   };
 
   /** Options that are a function need values that the pool has later. */
@@ -91,28 +113,34 @@ export class ProjectOptions {
   }
 
   #read(options: LedgeOptions): PoolOptions {
+    const { root, pool, atEnd } = this.#project;
+    if (typeof this.#given === "function") checkOptions(options);
     const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
+    this.#newConfigPath = newConfigPath(options, pool, root);
     const config = readConfig({
-      folder: this.#root,
-      configPath: configPath ?? poolOptions.wrangler?.configPath,
+      folder: root,
+      configPath:
+        this.#newConfigPath === null ? (configPath ?? poolOptions.wrangler?.configPath) : null,
       environment: environment ?? poolOptions.wrangler?.environment,
       adopt,
     });
     for (const warning of newsOf(config)) console.warn(warning);
     if (
       config.path === null &&
-      poolOptions["main"] === undefined &&
+      this.#newConfigPath === null &&
+      poolOptions.main === undefined &&
       poolOptions.miniflare === undefined
     ) {
       throw new UserError(
-        `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${this.#root} or above it. ` +
+        `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${root} or above it. ` +
           "Add one, name one with configPath, or give the pool's options main and miniflare.",
       );
     }
     this.#config = config;
+    warnOfMissingScript(config, options);
     const kinds = isolatedKinds(isolate);
     return withBindings(
-      { ...config, buckets: withRunPrefix(config.buckets, this.#atEnd) },
+      { ...config, buckets: withRunPrefix(config.buckets, atEnd) },
       poolOptions,
       config.path === null ? undefined : this.#writeFile(config),
       stateKinds.filter((kind) => kinds.includes(kind)),
@@ -129,7 +157,7 @@ export class ProjectOptions {
     if (this.#file === undefined || dirname(this.#file.path) !== config.folder) {
       const file = writeTemporaryConfig(config.folder, table);
       temporaryFiles.add(file);
-      this.#atEnd.push(() => {
+      this.#project.atEnd.push(() => {
         file.remove();
         temporaryFiles.delete(file);
       });
@@ -139,6 +167,46 @@ export class ProjectOptions {
     }
     return this.#file.path;
   }
+}
+
+/**
+ * The path of `cloudflare.config.ts`, if the pool reads that file. Its buckets are `unsafe` bindings that
+ * name the plugin, so the pool needs nothing of Ledge to read it.
+ */
+function newConfigPath(options: LedgeOptions, pool: PoolModule, root: string): string | null {
+  const { newConfig = false } = options.experimental ?? {};
+  if (newConfig === false) return null;
+  const path = resolve(
+    root,
+    (newConfig !== true && newConfig.configPath) || "cloudflare.config.ts",
+  );
+  const other = (["configPath", "environment", "adopt", "wrangler"] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (other !== undefined) {
+    throw new UserError(
+      `The option ${other} of ledge() is about wrangler's configuration file, and ` +
+        `experimental.newConfig replaces that file by ${path}. Leave one of the two options out.`,
+    );
+  }
+  if (!pool.hasNewConfig()) {
+    throw new UserError(
+      `${pool.label} does not know experimental.newConfig. Install a version that reads ` +
+        `cloudflare.config.ts: npm install --save-dev @cloudflare/vitest-plugin@${testedVersions["@cloudflare/vitest-plugin"][1]}`,
+    );
+  }
+  return path;
+}
+
+/** Tests that do not reach the script run without it. */
+function warnOfMissingScript(config: ProjectConfig, options: LedgeOptions): void {
+  const { main } = config.table;
+  if (config.path === null || options.main !== undefined || typeof main !== "string") return;
+  const path = resolve(config.folder, main);
+  if (existsSync(path)) return;
+  console.warn(
+    `${placeOf(config, ["main"])}: main is "${main}", and ${path} does not exist. Tests cannot reach the script.`,
+  );
 }
 
 const temporaryFiles = new Set<TemporaryConfig>();
@@ -165,7 +233,7 @@ function withBindings(
       ? [unsafeBinding(stateBinding, "state_files", "isolation", { kinds })]
       : []),
   ];
-  const given = (miniflare["unsafeBindings"] ?? []) as unknown[];
+  const given: readonly unknown[] = miniflare.unsafeBindings ?? [];
   const { environment } = config;
   return {
     ...options,
@@ -179,7 +247,7 @@ function withBindings(
     miniflare: {
       ...miniflare,
       ...rpcFlag(config, miniflare),
-      unsafeBindings: [...given, ...bindings],
+      unsafeBindings: [...given, ...bindings] as typeof miniflare.unsafeBindings,
     },
   };
 }

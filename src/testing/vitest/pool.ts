@@ -6,7 +6,7 @@
  * This file has everything that `ledge/vitest` uses of the pool in Node. `testing/pool-internal.d.ts` has
  * what the runner uses in workerd.
  */
-import { statfsSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { PoolRunnerInitializer, PoolWorker } from "vitest/node";
@@ -20,6 +20,10 @@ export type EndActions = (() => unknown)[];
 
 /** The part of the pool that is used. */
 export interface PoolModule {
+  /** Name and version. */
+  readonly label: string;
+  /** Whether the pool can read `cloudflare.config.ts`: older versions ignore the option. */
+  hasNewConfig(): boolean;
   /** The plugin of Vite that runs tests in the pool. */
   readonly cloudflareTest: (options: unknown) => Plugin;
   /** Without these two, watch mode starts a runtime for each run. */
@@ -64,7 +68,16 @@ export async function findPool(folder: string): Promise<PoolModule> {
     }
     checkVersion("vitest", vitest.version, folder);
     const module = (await import(pathToFileURL(found.entry).href)) as Partial<PoolModule>;
-    if (module.cloudflareTest !== undefined) return module as PoolModule;
+    const { cloudflareTest, connectToMiniflareSocket, getRunnerName } = module;
+    if (cloudflareTest !== undefined) {
+      return {
+        label: `${name} ${found.version}`,
+        hasNewConfig: () => readFileSync(found.entry, "utf8").includes("cloudflare.config.ts"),
+        cloudflareTest,
+        connectToMiniflareSocket,
+        getRunnerName,
+      };
+    }
     const [, newest] = testedVersions[name];
     throw new UserError(
       `${name} ${found.version} has no cloudflareTest, which ledge/vitest uses. Install ` +

@@ -392,7 +392,14 @@ export const checks = {
   },
 
   vitest: async (installation: Installation) => {
-    for (const name of ["isolation", "bindings"]) {
+    const pool = join(
+      installation.folder,
+      "node_modules/@cloudflare/vitest-plugin/dist/pool/index.mjs",
+    );
+    // The first versions do not read that file.
+    const hasNewConfig =
+      existsSync(pool) && readFileSync(pool, "utf8").includes("cloudflare.config.ts");
+    for (const name of ["isolation", "bindings", ...(hasNewConfig ? ["new-config"] : [])]) {
       const folder = makeFolder(installation, name, {});
       const source = join(fixtures, name);
       cpSync(source, folder, {
