@@ -6,10 +6,10 @@ import { expect } from "vitest";
 import {
   makeCallMatchers,
   queryMatchers,
-  type AnyCall,
   type CallMatchers,
   type QueryMatchers,
 } from "./matchers.ts";
+import type { Calls } from "./call-lists.ts";
 import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
@@ -18,6 +18,7 @@ export type { CallMethod } from "../store/core/errors.ts";
 export type { Duration } from "../base/format.ts";
 export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/fault.ts";
 export type { AnyCall } from "./matchers.ts";
+export type { Calls } from "./call-lists.ts";
 export type { BindingCall, BindingKind } from "./binding-call.ts";
 export type { BindingFaultEffect } from "./binding-fault.ts";
 export type { BindingFaultTarget, InjectedBindingFault } from "./binding-fault.ts";
@@ -53,7 +54,7 @@ export const dns: TestRuntime["dns"] = runtime.dns;
  * The calls of buckets, KV, D1, R2, caches, Durable Objects, services, queues and `fetch()` since the test began, by
  * script and test.
  */
-export const calls: readonly AnyCall[] = poolCalls;
+export const calls: Calls = poolCalls;
 
 /**
  * Puts objects into a bucket: the given objects by key, or the files of a folder of the project.

@@ -63,7 +63,7 @@ function proxiedClass(scope: { Proxy: ProxyConstructor }) {
 describe("shareProxiesOfPool()", () => {
   it("looks a property up through one proxy, whatever the number of objects", () => {
     const scope = { Proxy };
-    shareProxiesOfPool(scope);
+    shareProxiesOfPool(() => {}, scope);
     const { construct, lookups } = proxiedClass(scope);
     let object = construct();
     for (let count = 0; count < 100; count++) object = construct();
@@ -74,7 +74,7 @@ describe("shareProxiesOfPool()", () => {
 
   it("leaves the proxies of scripts alone", () => {
     const scope = { Proxy };
-    shareProxiesOfPool(scope);
+    shareProxiesOfPool(() => {}, scope);
     const named = (object: object, name: string) =>
       new scope.Proxy(object, {
         get: (target, key) => `${name} ${String(Reflect.get(target, key))}`,

@@ -147,13 +147,19 @@ const mark = "getUnknownPrototypeKey";
  * the proxy of the object before. After n objects, each property of an object is looked up through n proxies.
  * Isolation constructs objects again for each test, and the 400th construction took 30 times as long as the
  * first. All these proxies do the same, and one is enough.
+ *
+ * @param onWrapper receives the prototype of each of these classes
  */
-export function shareProxiesOfPool(scope: { Proxy: ProxyConstructor } = globalThis): void {
+export function shareProxiesOfPool(
+  onWrapper: (prototype: object) => void,
+  scope: { Proxy: ProxyConstructor } = globalThis,
+): void {
   const proxies = new WeakSet();
   scope.Proxy = new Proxy(scope.Proxy, {
     construct(target, [object, handler]: [object, { get?: unknown }]) {
       const isOfPool = String(handler.get).includes(mark);
       if (isOfPool && proxies.has(object)) return object;
+      if (isOfPool) onWrapper(object);
       const proxy = new target(object, handler as ProxyHandler<object>);
       if (isOfPool) proxies.add(proxy);
       return proxy;

@@ -21,25 +21,34 @@ import {
   type StateControl,
   type StateService,
 } from "./controls.ts";
-import type { AnyCall, KnownNames } from "./matchers.ts";
+import { CallLists, type CallList, type Calls } from "./call-lists.ts";
+import type { KnownNames } from "./matchers.ts";
 import { moveTimeOfBindings } from "./moved-time.ts";
 import { PoolSession } from "./pool-session.ts";
+import { markRequests } from "./task-requests.ts";
 import { TestRuntime } from "./test-runtime.ts";
 import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
 import { resolveFromZones } from "./zone-resolver.ts";
 
 interface PoolState {
   readonly runtime: TestRuntime;
-  /** The calls that this isolate made since the current test, suite or file began */
-  readonly calls: AnyCall[];
+  readonly lists: CallLists;
+  /** The calls of the test, suite or file that reads them */
+  readonly calls: Calls;
   /** Known when a test has loaded `ledge/test` */
   names?: KnownNames;
   /** The isolation layer of a call that is made now; 0 if writes to bindings of this kind are not undone */
   layerOf: (kind: "store" | BindingKind) => number;
+  /** The list of the test, suite or file that makes a call now */
+  listOf: () => CallList | undefined;
   /** The names of the tests, suites or files of an isolation layer */
   namesOfLayer: (layer: number) => readonly string[];
   /** A handler of the script is called, with this context. */
   beginRequest: (context: object) => void;
+  /** A number for the test, suite or file that makes a request now */
+  numberOfTask: () => number | undefined;
+  /** Calls a handler of the script for a request of a test, suite or file. */
+  runForTask: <Result>(number: number, act: () => Result) => Result;
 }
 
 const stateKey = Symbol.for("ledge:test");
@@ -65,32 +74,40 @@ function makeState(): PoolState {
   );
   const bindingCalls = new BindingCalls(session, {
     layerOf: (kind) => state.layerOf(kind),
-    record: (call) => state.calls.push(call),
+    record: (call) => state.lists.record(call, state.listOf()),
     warnOfLateCall: (call, layer, wasRunning) =>
       warnOfLateCall(describePlannedCall(call), state.namesOfLayer(layer), wasRunning),
   });
+  const lists = new CallLists();
   const state: PoolState = {
     runtime: new TestRuntime({
       ...controls,
       state: findStateControl(bindings[stateBinding], bindingCalls),
       session,
     }),
-    calls: [],
+    lists,
+    calls: lists.show(() => state.listOf()),
     layerOf: () => 0,
+    listOf: () => undefined,
     namesOfLayer: () => [],
     beginRequest: () => {},
+    numberOfTask: () => undefined,
+    runForTask: (_, act) => act(),
   };
   const observer: CallObserver = {
     // A bucket does not execute calls of layers that it does not know.
     layer: () => state.layerOf("store"),
-    record(bucketName, operation, outcome, layer) {
-      const call = describeCall(bucketName, operation, outcome);
-      if (call === null) return;
-      if (!outcome.fault?.late) state.calls.push(call);
-      else {
-        const text = `${call.method} of "${call.key}" in "${bucketName}"`;
-        warnOfLateCall(text, state.namesOfLayer(layer ?? 0));
-      }
+    recorder(bucketName, layer) {
+      const list = state.listOf();
+      return (operation, outcome) => {
+        const call = describeCall(bucketName, operation, outcome);
+        if (call === null) return;
+        if (!outcome.fault?.late) lists.record(call, list);
+        else {
+          const text = `${call.method} of "${call.key}" in "${bucketName}"`;
+          warnOfLateCall(text, state.namesOfLayer(layer ?? 0));
+        }
+      };
     },
   };
   // All local buckets of an isolate share an observer, and so do all remote buckets.
@@ -100,6 +117,8 @@ function makeState(): PoolState {
   const objects = watchObjects();
   watchBindings({ ...exports, ...bindings }, bindingCalls, () => objects.ended);
   watchRequests(state);
+  const { default: script } = exports as { readonly default?: object };
+  if (script !== undefined) markRequests(script, () => state.numberOfTask());
   void followOtherWorkers(state);
   return state;
 }
@@ -153,9 +172,9 @@ function watchRequests(state: PoolState): void {
 }
 
 /** Adds the calls of the runtime's other workers, until the runtime ends. */
-async function followOtherWorkers({ runtime, calls }: PoolState): Promise<void> {
+async function followOtherWorkers({ runtime, lists }: PoolState): Promise<void> {
   try {
-    for (;;) calls.push(...(await runtime.nextCalls()));
+    for (;;) for (const call of await runtime.nextCalls()) lists.record(call, undefined);
   } catch {
     // The runtime has ended.
   }

@@ -60,13 +60,11 @@ export interface PieceRequest {
 
 export interface CallObserver {
   layer(): number | undefined;
-  record(
-    bucketName: string,
-    operation: Operation,
-    outcome: Outcome,
-    layer: number | undefined,
-  ): void;
+  /** Is asked for when a call is made, because one batch can have the calls of several tests. */
+  recorder(bucketName: string, layer: number | undefined): CallRecorder;
 }
+
+export type CallRecorder = (operation: Operation, outcome: Outcome) => void;
 
 export const observation: { current: CallObserver | undefined } = { current: undefined };
 

@@ -116,11 +116,12 @@ export class BucketClient extends WriteCalls implements BucketCalls {
   ): Promise<Made> {
     const { current } = observation;
     if (current === undefined) return this.#batch.call(request, make);
-    const record = (outcome: Outcome<M>): Made | Promise<Made> => {
-      current.record(this.#access.bucketName, request as Operation, outcome, layer);
+    const record = current.recorder(this.#access.bucketName, layer);
+    const recordAndMake = (outcome: Outcome<M>): Made | Promise<Made> => {
+      record(request as Operation, outcome);
       return make(outcome);
     };
-    return this.#batch.call(request, record, layer);
+    return this.#batch.call(request, recordAndMake, layer);
   }
 }
 

@@ -16,6 +16,7 @@ import type { BlobDirectory } from "./blob-directory.ts";
 import {
   observation,
   type BucketCalls,
+  type CallRecorder,
   type GetRequest,
   type OpenedObject,
 } from "./bucket-calls.ts";
@@ -95,12 +96,8 @@ export class RemoteCalls extends WriteCalls implements BucketCalls {
   }
 
   /** Tells the observer of a test about a call. The layer is that of the moment of the call. */
-  #recorder(
-    layer = observation.current?.layer(),
-  ): (operation: Operation, outcome: Outcome) => void {
-    const { current } = observation;
-    const { bucketName } = this.#options;
-    return (operation, outcome) => current?.record(bucketName, operation, outcome, layer);
+  #recorder(layer = observation.current?.layer()): CallRecorder {
+    return observation.current?.recorder(this.#options.bucketName, layer) ?? (() => {});
   }
 }
 

@@ -11,25 +11,35 @@
  *
  * A call belongs to the test, the attempt of a test, or the suite that made it, even if it arrives later. The
  * functions and the hooks of these run in an async context that names their layer, because they run inside
- * the two hooks. A request to a handler belongs to the layer that is open when it begins. A call of a closed
- * layer is not executed: the bucket refuses it, and the isolate refuses it for other bindings
+ * the two hooks. So do the handlers of the script that they call by `fetch` (`testing/task-requests.ts`). Any other
+ * request to a handler belongs to the layer that is open when it begins. A call of a closed layer is not executed: the bucket refuses it, and the isolate refuses it for other bindings
  * (`testing/binding-calls.ts`).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner, type TestContext } from "vitest";
+import type { CallList } from "../call-lists.ts";
 import { optionsKey, type RunnerOptions } from "../controls.ts";
 import type { AnyCall } from "../matchers.ts";
 import { poolState } from "../pool-state.ts";
 import { shareProxiesOfPool } from "../pool-session.ts";
 import { UndoneWrites } from "../undone-writes.ts";
+import { unmarkRequests } from "../task-requests.ts";
 import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
 type Suite = Parameters<TestRunner["onBeforeRunSuite"]>[0];
 type File = Parameters<TestRunner["onCollectStart"]>[0];
 
-shareProxiesOfPool();
+shareProxiesOfPool((wrapper) => {
+  unmarkRequests(wrapper, (task, handle) => poolState().runForTask(task, handle));
+});
+
+/** A suite, or an attempt of a test, whose functions and hooks are running */
+interface RunningTask {
+  readonly layer: number | undefined;
+  readonly calls: CallList;
+}
 
 /** The property of a hook that sets its timeout, in vitest's runner. 0: no timeout */
 const timeoutKey = Symbol.for("VITEST_AROUND_TIMEOUT");
@@ -39,9 +49,11 @@ export default class IsolatingRunner extends TestRunner {
   readonly #state = poolState();
   readonly #layers = new TaskLayers(this.#state.runtime.layers);
   readonly #undone = new UndoneWrites();
-  /** The layer of the suite, or of the attempt of a test, whose function or hook is running */
-  readonly #taskLayer = new AsyncLocalStorage<number | undefined>();
-  /** The layer of each request to a handler */
+  readonly #task = new AsyncLocalStorage<RunningTask>();
+  readonly #calls = new WeakMap<Test | Suite, CallList>();
+  /** The tasks that have made requests to the script; the index of a task is its number. */
+  readonly #requesters: RunningTask[] = [];
+  /** The layer of each request to a handler that no task has made */
   readonly #requestLayers = new WeakMap<object, number | undefined>();
 
   constructor(...args: ConstructorParameters<typeof TestRunner>) {
@@ -50,6 +62,12 @@ export default class IsolatingRunner extends TestRunner {
     this.#state.runtime.layers.isolate(this.#options.isolate);
     this.#state.layerOf = (kind) =>
       this.#options.isolate.includes(kind) ? (this.#layerOfCall() ?? 0) : 0;
+    this.#state.listOf = () => this.#task.getStore()?.calls;
+    this.#state.numberOfTask = () => this.#numberOf(this.#task.getStore());
+    this.#state.runForTask = (number, act) => {
+      const task = this.#requesters[number];
+      return task === undefined ? act() : this.#task.run(task, act);
+    };
     this.#state.beginRequest = (request) => {
       if (!this.#requestLayers.has(request)) {
         this.#requestLayers.set(request, this.#layers.current);
@@ -71,23 +89,24 @@ export default class IsolatingRunner extends TestRunner {
     const hooks = TestRunner.getSuiteHooks(suite) as
       | ReturnType<typeof TestRunner.getSuiteHooks>
       | undefined;
-    hooks?.aroundAll.unshift(withoutTimeout((run) => this.#aroundSuite(run, suite)));
+    hooks?.aroundAll.unshift(withoutTimeout((run) => this.#around(run, suite)));
     if (suite === suite.file) {
       hooks?.aroundEach.unshift(
-        withoutTimeout((run, { task }: TestContext) => this.#aroundAttempt(run, task)),
+        withoutTimeout((run, { task }: TestContext) => this.#around(run, task)),
       );
     }
   }
 
-  async #aroundSuite(run: () => Promise<void>, suite: Suite): Promise<void> {
+  async #around(run: () => Promise<void>, task: Test | Suite): Promise<void> {
     // The layer of a file is open: it includes the writes of top-level code.
-    if (suite !== suite.file) await this.#begin(suite);
-    await this.#taskLayer.run(this.#layers.current, run);
-  }
-
-  async #aroundAttempt(run: () => Promise<void>, test: Test): Promise<void> {
-    await this.#begin(test);
-    await this.#taskLayer.run(this.#layers.current, run);
+    if (task !== task.file) await this.#begin(task);
+    const calls = this.#state.lists.begin(task.type === "test");
+    this.#calls.set(task, calls);
+    try {
+      await this.#task.run({ layer: this.#layers.current, calls }, run);
+    } finally {
+      this.#state.lists.end(calls);
+    }
   }
 
   override async onAfterRunSuite(suite: Suite): Promise<void> {
@@ -102,7 +121,7 @@ export default class IsolatingRunner extends TestRunner {
   override async onAfterRunTask(test: Test): Promise<void> {
     super.onAfterRunTask(test);
     // The writes of concurrent tests stay until the last test of their group ends.
-    if (!test.concurrent) this.#undone.add(nameOf(test), this.#isolatedCalls());
+    if (!test.concurrent) this.#undone.add(nameOf(test), this.#isolatedCalls(test));
     await this.#layers.end(test);
   }
 
@@ -116,22 +135,29 @@ export default class IsolatingRunner extends TestRunner {
 
   async #begin(task: Test | Suite): Promise<void> {
     this.#state.runtime.forgetSnapshots();
-    this.#state.calls.length = 0;
     await this.#layers.begin(task);
   }
 
   #layerOfCall(): number | undefined {
     const { current } = this.#layers;
-    const taskLayer = this.#taskLayer.getStore();
-    if (taskLayer !== undefined) return taskLayer;
+    const task = this.#task.getStore();
+    if (task !== undefined) return task.layer;
     const request = pool.handlerContextStore?.getStore();
     // The context of a Durable Object outlives requests, and belongs to no test.
     if (request === undefined || "storage" in request) return current;
     return this.#requestLayers.has(request) ? this.#requestLayers.get(request) : current;
   }
 
-  #isolatedCalls(): AnyCall[] {
-    return this.#state.calls.filter(({ kind = "store" }) => this.#options.isolate.includes(kind));
+  #numberOf(task: RunningTask | undefined): number | undefined {
+    if (task === undefined) return undefined;
+    const number = this.#requesters.lastIndexOf(task);
+    return number === -1 ? this.#requesters.push(task) - 1 : number;
+  }
+
+  /** The calls of the last attempt */
+  #isolatedCalls(test: Test): AnyCall[] {
+    const calls = this.#calls.get(test)?.calls ?? [];
+    return calls.filter(({ kind = "store" }) => this.#options.isolate.includes(kind));
   }
 
   /** Appends to the error of a failed test what may have caused it. */
@@ -139,7 +165,7 @@ export default class IsolatingRunner extends TestRunner {
     const [error] = test.result?.errors ?? [];
     if (error === undefined) return;
     const faults = await this.#state.runtime.describeFaults();
-    for (const report of [faults, this.#undone.describe(this.#isolatedCalls())]) {
+    for (const report of [faults, this.#undone.describe(this.#isolatedCalls(test))]) {
       // vitest keeps the errors of earlier attempts.
       if (!error.message.includes(report)) error.message += `\n\n${report}`;
     }

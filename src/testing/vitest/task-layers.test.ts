@@ -24,6 +24,13 @@ function recorded() {
 const file: Task = {};
 const inFile = (task: Omit<Task, "file"> = {}): Task => ({ ...task, file });
 
+/** A file with these tasks. */
+function fileOf(...tasks: Omit<Task, "file">[]): Task & { tasks: Task[] } {
+  const parent: Task & { tasks: Task[] } = { tasks: [] };
+  parent.tasks.push(...tasks.map((task) => ({ ...task, file: parent })));
+  return parent;
+}
+
 describe("TaskLayers", () => {
   it("opens the layer of a test above its suite, and of the suite above its file", async () => {
     const { steps, tasks } = recorded();
@@ -98,10 +105,11 @@ describe("TaskLayers", () => {
 
   it("opens one layer for concurrent tests, until the last of them ends", async () => {
     const { steps, tasks } = recorded();
-    const one = inFile({ concurrent: true });
-    const two = inFile({ concurrent: true });
-    await tasks.begin(file);
+    const parent = fileOf({ concurrent: true }, { concurrent: true });
+    const [one, two] = parent.tasks as [Task, Task];
+    await tasks.begin(parent);
     await Promise.all([tasks.begin(one), tasks.begin(two)]);
+    await tasks.begin(two);
     await tasks.end(one);
     expect(steps).toEqual(["open 1", "open 2"]);
     await tasks.end(two);
@@ -111,13 +119,46 @@ describe("TaskLayers", () => {
 
   it("opens no layer above a concurrent suite", async () => {
     const { steps, tasks } = recorded();
-    const suite = inFile({ concurrent: true });
-    const test = inFile({ suite });
-    await tasks.begin(file);
+    const parent = fileOf({ concurrent: true }, { concurrent: true });
+    const [suite] = parent.tasks as [Task];
+    const test = { suite, file: parent };
+    await tasks.begin(parent);
     await tasks.begin(suite);
     await tasks.begin(test);
     await tasks.end(test);
     await tasks.end(suite);
     expect(steps).toEqual(["open 1", "open 2", "close 2, open 3"]);
+  });
+
+  it("opens a layer for each test of a concurrent suite that runs alone", async () => {
+    const { steps, tasks } = recorded();
+    const parent = fileOf({}, { concurrent: true }, {});
+    const suite = parent.tasks[1] as Task;
+    const [one, two] = [
+      { suite, file: parent },
+      { suite, file: parent },
+    ];
+    await tasks.begin(parent);
+    await tasks.begin(suite);
+    for (const test of [one, two]) {
+      await tasks.begin(test);
+      await tasks.end(test);
+    }
+    expect(steps).toEqual(["open 1", "open 2", "open 3", "close 3, open 4", "close 4, open 5"]);
+  });
+
+  it("opens another layer for a group after a group with a test that has no end", async () => {
+    const { steps, tasks } = recorded();
+    const [pair, alone] = [{ concurrent: true }, {}];
+    const parent = fileOf(pair, pair, alone, pair, pair);
+    const [one, two, three, four, five] = parent.tasks as [Task, Task, Task, Task, Task];
+    await tasks.begin(parent);
+    await Promise.all([tasks.begin(one), tasks.begin(two)]);
+    await tasks.end(one);
+    await tasks.begin(three);
+    await tasks.end(three);
+    await Promise.all([tasks.begin(four), tasks.begin(five)]);
+    expect(steps).toEqual(["open 1", "open 2", "close 2", "open 3", "close 3, open 4"]);
+    expect(tasks.tasksOf(4)).toEqual([four, five]);
   });
 });

@@ -6,7 +6,8 @@
  * itself has none), so a task that begins first closes all layers above the layer of its parent.
  *
  * Tasks that run concurrently form a group with one layer: they see one another's writes, and the
- * end of the last task of the group undoes these writes.
+ * end of the last task of the group undoes these writes. A concurrent task without concurrent tasks beside it
+ * runs alone, and has a layer like any other.
  */
 import type { IsolationLayers } from "../isolation-layers.ts";
 
@@ -15,6 +16,8 @@ export interface Task {
   readonly suite?: Task | undefined;
   /** The file that contains the task; a file contains itself */
   readonly file?: Task | undefined;
+  /** The tasks of a suite, in the order of the file */
+  readonly tasks?: readonly Task[] | undefined;
 }
 
 type LayerStack = Pick<IsolationLayers, "open" | "close" | "replace">;
@@ -25,6 +28,8 @@ interface Entry {
 }
 
 interface ConcurrentGroup {
+  /** The task that began first, of which the entry of the group is */
+  readonly first: Task;
   readonly layer: Promise<number>;
   readonly tasks: Set<Task>;
 }
@@ -63,7 +68,7 @@ export class TaskLayers {
     let group = this.#groups.get(parent);
     if (group === undefined) {
       const layer = this.#open(task, parent).then(() => this.current as number);
-      group = { layer, tasks: new Set() };
+      group = { first: task, layer, tasks: new Set() };
       this.#groups.set(parent, group);
     }
     group.tasks.add(task);
@@ -108,7 +113,7 @@ export class TaskLayers {
     const lowest = this.#entries[index];
     if (lowest === undefined) return;
     if (index === 0) return this.#close(0);
-    this.#entries.splice(index);
+    this.#remove(index);
     this.#spare = undefined;
     const spare = await this.#layers.replace(lowest.layer);
     // If a task has begun in the meantime, the spare layer is below the layer of that task.
@@ -119,9 +124,17 @@ export class TaskLayers {
   async #close(index: number): Promise<void> {
     const lowest = this.#entries[index]?.layer ?? this.#spare;
     if (lowest === undefined) return;
-    this.#entries.splice(index);
+    this.#remove(index);
     this.#spare = undefined;
     await this.#layers.close(lowest);
+  }
+
+  /** A group ends with its entry, also if a task of the group has not ended. */
+  #remove(index: number): void {
+    const removed = this.#entries.splice(index);
+    for (const [parent, { first }] of this.#groups) {
+      if (removed.some(({ task }) => task === first)) this.#groups.delete(parent);
+    }
   }
 }
 
@@ -134,5 +147,13 @@ function parentOf(task: Task): Task | null {
 function outermostConcurrent(task: Task): Task | null {
   const parent = parentOf(task);
   const outer = parent === null ? null : outermostConcurrent(parent);
-  return outer ?? (task.concurrent === true ? task : null);
+  return outer ?? (runsConcurrently(task, parent) ? task : null);
+}
+
+/** vitest runs neighbours at the same time if all of them are concurrent. */
+function runsConcurrently(task: Task, parent: Task | null): boolean {
+  if (task.concurrent !== true) return false;
+  const { tasks = [] } = parent ?? {};
+  const index = tasks.indexOf(task);
+  return [tasks[index - 1], tasks[index + 1]].some((neighbour) => neighbour?.concurrent === true);
 }
