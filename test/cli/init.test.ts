@@ -242,6 +242,46 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(again.out).toBe("Nothing to do: the project is set up.\n");
   });
 
+  it("edits every configuration of vitest, or names it with the reason", async () => {
+    const folder = temporaryFolder();
+    const bucket = `[[r2_buckets]]\nbinding = "A"\nbucket_name = "a"\n`;
+    const pool = "@cloudflare/vitest-plugin";
+    const vitest = `import { cloudflareTest } from "${pool}";
+      export default { plugins: [cloudflareTest()] };`;
+    const edited = [
+      "vitest.config.ts",
+      "packages/api/vitest.config.unit.mts",
+      "packages/api/test/vitest.config.js",
+      "packages/api/test/pool.ts",
+    ];
+    const left = {
+      "packages/api/vitest.workspace.ts": `import { defineWorkersProject } from "@cloudflare/vitest-pool-workers/config";`,
+      "packages/api/vitest.shared.ts": `import * as pool from "${pool}";`,
+      "packages/docs/vitest.config.ts": vitest,
+    };
+    write(folder, {
+      "package.json": JSON.stringify({ devDependencies: { wrangler: "^4.160.0" } }),
+      "packages/api/package.json": JSON.stringify({
+        scripts: { "test:pool": "vitest run --config test/pool.ts" },
+      }),
+      "packages/docs/wrangler.toml": `name = "docs"\n`,
+      "packages/api/wrangler.toml": `name = "api"\n${bucket}`,
+      ...Object.fromEntries(edited.map((path) => [path, vitest])),
+      ...left,
+    });
+    const { out, error } = await run(folder, "ledge", "init", "--yes");
+    for (const path of edited) {
+      expect(out).toContain(`+++ ${path}`);
+      expect(readFileSync(join(folder, path), "utf8")).toContain("plugins: [ledge()]");
+    }
+    for (const [path, text] of Object.entries(left)) {
+      expect(error).toContain(`${path}: `);
+      expect(readFileSync(join(folder, path), "utf8")).toBe(text);
+    }
+    expect(error).toContain('Run "ledge init" in packages/docs for it.');
+    expect(read(join(folder, "package.json")).devDependencies).toHaveProperty("ledge");
+  });
+
   it("edits a Vite project, and names the script that uses the store", async () => {
     const folder = temporaryFolder();
     write(folder, {

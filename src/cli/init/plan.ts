@@ -24,6 +24,7 @@ import {
   editVitestConfig,
   namedConfigurations,
   usesPlatformVite,
+  usesPlatformVitest,
   usesPlugin,
 } from "./plugins.ts";
 import { templateDependencies, templateFiles, templateScripts } from "./template.ts";
@@ -41,7 +42,9 @@ export interface Plan {
 
 /** Below the folder of a monorepo: `packages/shop/worker`. */
 const searchDepthMax = 3;
-const pluginConfigPattern = /^vite(?:st)?(?:\.[\w-]+)?\.config\.[cm]?[jt]s$/;
+/** `vitest.config.ts`, `vitest.workspace.mts`, `vite.config.unit.js`, `vitest-shared.ts` */
+const pluginConfigPattern = /^vite(?:st)?[.-][\w.-]*(?<!\.d)\.[cm]?[jt]s$/;
+const skippedFolders = /^\.|^node_modules$|^dist$/;
 
 /**
  * The folders with a configuration file: this folder, or else the folders below it. Of a monorepo, the
@@ -60,7 +63,7 @@ function findConfigurations(folder: string, depth: number): string[] {
   if (findConfigFileIn(folder) !== null) return [folder];
   if (depth === searchDepthMax) return [];
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !/^\.|^node_modules$|^dist$/.test(entry.name))
+    .filter((entry) => entry.isDirectory() && !skippedFolders.test(entry.name))
     .flatMap(({ name }) => findConfigurations(join(folder, name), depth + 1));
 }
 
@@ -79,14 +82,11 @@ export function planMigration(
   const files = new PlannedFiles(folder);
   const configurations: ProjectConfig[] = [];
   for (const project of projects) {
-    for (const name of readdirSync(project)) {
-      const path = join(project, name);
-      if (pluginConfigPattern.test(name)) {
-        files.edit(path, editVitestConfig);
-        files.edit(path, editViteConfig);
-      }
-      if (name === "tsconfig.json") files.edit(path, editTsconfig);
+    for (const path of pluginConfigPaths(project)) {
+      files.edit(path, editVitestConfig);
+      files.edit(path, editViteConfig);
     }
+    files.edit(join(project, "tsconfig.json"), editTsconfig);
     for (const path of configurationFiles(files, project)) {
       configurations.push(...readEnvironments(path));
       const isToml = path.endsWith(".toml");
@@ -102,6 +102,7 @@ export function planMigration(
     requirePackages(files, project, { version, isTested, isVite });
     ignoreState(files, project);
   }
+  editOtherTests(files, projects, version);
   return {
     ...files.plan(),
     configurations,
@@ -110,11 +111,70 @@ export function planMigration(
   };
 }
 
+/**
+ * The configurations of vitest outside of the projects. Those of a monorepo, in no folder of a project, are
+ * edited; those of a project that is left out are named.
+ */
+function editOtherTests(files: PlannedFiles, projects: readonly string[], version: string): void {
+  const done = new Set(projects.flatMap((project) => pluginConfigPaths(project)));
+  for (const path of pluginConfigPaths(files.folder, true)) {
+    if (done.has(path) || !usesPlatformVitest(files.read(path) as string)) continue;
+    const folder = dirname(path);
+    const owner = foldersUpTo(folder, files.folder).find((each) => findConfigFileIn(each) !== null);
+    if (owner === undefined) {
+      files.edit(path, editVitestConfig);
+      requirePackages(files, folder, { version, isTested: true, isVite: false });
+    } else {
+      const shown = relative(files.folder, owner).split(sep).join("/");
+      files.edit(path, (text, note) => {
+        note(
+          `it was left, because it belongs to another project. Run "ledge init" in ${shown} for it.`,
+        );
+        return text;
+      });
+    }
+  }
+}
+
+/**
+ * The files that can configure vitest or Vite in a folder, and in folders below it, and files that a script
+ * names with `--config`.
+ *
+ * @param isWhole `true`: also in other projects, which have a configuration file of wrangler
+ */
+function pluginConfigPaths(folder: string, isWhole = false): string[] {
+  const manifest = join(folder, "package.json");
+  const { scripts = {} } = existsSync(manifest)
+    ? parseManifest(readFileSync(manifest, "utf8"))
+    : {};
+  const named = Object.values(scripts).flatMap((script) =>
+    Array.from(
+      script.matchAll(/\bvitest\b[^&|;]*?(?:--config|-c)[= ]["']?([^\s"']+)/g),
+      ([, path]) => join(folder, path as string),
+    ),
+  );
+  const search = (where: string, depth: number): string[] =>
+    readdirSync(where, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(where, entry.name);
+      if (entry.isFile()) return pluginConfigPattern.test(entry.name) ? [path] : [];
+      const isSkipped = depth === searchDepthMax || skippedFolders.test(entry.name);
+      if (!entry.isDirectory() || isSkipped) return [];
+      return !isWhole && findConfigFileIn(path) !== null ? [] : search(path, depth + 1);
+    });
+  return [...new Set([...search(folder, 0), ...named.filter((path) => existsSync(path))])];
+}
+
 /** The configuration file of a project, and the files that its vitest and Vite configurations name. */
 function configurationFiles(files: PlannedFiles, project: string): Set<string> {
   const named = pluginConfigs(files, project)
-    .filter((text) => usesPlugin(text, "vitest") || usesPlugin(text, "vite"))
-    .flatMap((text) => namedConfigurations(text).map((path) => resolve(project, path)));
+    .filter(({ text }) => usesPlugin(text, "vitest") || usesPlugin(text, "vite"))
+    .flatMap(({ path: plugin, text }) =>
+      // The root of vitest is the folder of its configuration, or the folder in which it is started.
+      namedConfigurations(text).flatMap((path) => [
+        resolve(dirname(plugin), path),
+        resolve(project, path),
+      ]),
+    );
   return new Set([
     findConfigFileIn(project) as string,
     ...named.filter((path) => existsSync(path)),
@@ -122,14 +182,12 @@ function configurationFiles(files: PlannedFiles, project: string): Set<string> {
 }
 
 function uses(files: PlannedFiles, project: string, tool: "vite" | "vitest"): boolean {
-  return pluginConfigs(files, project).some((text) => usesPlugin(text, tool));
+  return pluginConfigs(files, project).some(({ text }) => usesPlugin(text, tool));
 }
 
 /** The texts of the configurations of vitest and Vite, after the edits. */
-function pluginConfigs(files: PlannedFiles, project: string): string[] {
-  return readdirSync(project)
-    .filter((name) => pluginConfigPattern.test(name))
-    .map((name) => files.read(join(project, name)) as string);
+function pluginConfigs(files: PlannedFiles, project: string) {
+  return pluginConfigPaths(project).map((path) => ({ path, text: files.read(path) as string }));
 }
 
 function remarksOn(files: PlannedFiles, projects: readonly string[]): string[] {
@@ -156,7 +214,7 @@ function remarksOn(files: PlannedFiles, projects: readonly string[]): string[] {
 /** The command that starts a project on the store: a script of the project, or else ours. */
 function startOf(files: PlannedFiles, project: string, manager: PackageManager): string[] {
   // Such a project uses the simulator until the user has edited its configuration by hand.
-  if (pluginConfigs(files, project).some(usesPlatformVite)) return [];
+  if (pluginConfigs(files, project).some(({ text }) => usesPlatformVite(text))) return [];
   const isVite = uses(files, project, "vite");
   const { scripts = {} } = parseManifest(files.read(join(project, "package.json")) ?? "{}");
   const starts = isVite ? /^(?!.*\b(?:wrangler|build|preview)\b)/ : /\bledge dev\b/;

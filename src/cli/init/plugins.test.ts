@@ -25,6 +25,27 @@ export default { plugins: [ledge(async () => ({ wrangler: { configPath: './w.tom
     expect(namedConfigurations(edited.text)).toEqual(["./w.toml"]);
   });
 
+  it("replaces the plugin in every project, and finds its import among several", () => {
+    const text = `import { readD1Migrations } from "@cloudflare/vitest-plugin";
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+export default { projects: [{ plugins: [cloudflareTest()] }, { plugins: [cloudflareTest({})] }] };
+`;
+    expect(noted(editVitestConfig, text)).toEqual({
+      text: `import { readD1Migrations } from "@cloudflare/vitest-plugin";
+import { ledge } from "ledge/vitest";
+export default { projects: [{ plugins: [ledge()] }, { plugins: [ledge({})] }] };
+`,
+      notes: [],
+    });
+  });
+
+  it("leaves a file that has only types of the pool", () => {
+    const text = `/// <reference types="@cloudflare/vitest-plugin/types" />
+import type { WorkersPoolOptions } from "@cloudflare/vitest-plugin";
+`;
+    expect(noted(editVitestConfig, text)).toEqual({ text, notes: [] });
+  });
+
   it("leaves a configuration without the pool", () => {
     const text = `import { defineConfig } from "vitest/config";\nexport default defineConfig({});\n`;
     expect(noted(editVitestConfig, text)).toEqual({ text, notes: [] });
@@ -37,6 +58,13 @@ export default { plugins: [ledge(async () => ({ wrangler: { configPath: './w.tom
     ],
     [`import * as pool from "@cloudflare/vitest-plugin";`, /not a list of names/],
     [`import { cloudflareTest as pool } from "@cloudflare/vitest-plugin";`, /by this name/],
+    [`import { cloudflarePool } from "@cloudflare/vitest-plugin";`, /the pool with cloudflarePool/],
+    [`const pool = await import("@cloudflare/vitest-plugin");`, /not a list of names/],
+    [
+      `import { defineWorkspace } from "vitest/config";
+import { defineWorkersProject } from "@cloudflare/vitest-pool-workers/config";`,
+      /defineWorkersProject belongs to the pool of vitest 3/,
+    ],
   ])("says what to do by hand for %s", (text, note) => {
     const edited = noted(editVitestConfig, text);
     expect(edited.text).toBe(text);

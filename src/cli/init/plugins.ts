@@ -33,13 +33,26 @@ const vitePlugin: Replacement = {
 };
 
 export function editVitestConfig(text: string, note: Note): string {
-  const old = /\bdefineWorkers(?:Config|Project)\b/.exec(importOf(text, vitestPlugin)?.names ?? "");
-  if (old === null) return replacePlugin(text, vitestPlugin, note);
-  note(
-    `${old[0]} belongs to the pool of vitest 3: run "npx @cloudflare/codemods vitest:v3-to-v4", and ` +
-      '"ledge init" again.',
-  );
-  return text;
+  const names = Array.from(importsOf(text, vitestPlugin), (each) => each.names).join();
+  const old = /\bdefineWorkers(?:Config|Project)\b/.exec(names);
+  if (old !== null) {
+    note(
+      `${old[0]} belongs to the pool of vitest 3: run "npx @cloudflare/codemods vitest:v3-to-v4", and ` +
+        '"ledge init" again.',
+    );
+    return text;
+  }
+  if (/\bcloudflarePool\b/.test(names) && !hasString(text, vitestPlugin.module)) {
+    note(`it makes the pool with cloudflarePool(): ${byHand(vitestPlugin)}`);
+  }
+  return replacePlugin(text, vitestPlugin, note);
+}
+
+/** Whether a configuration runs tests in the pool, without Ledge. */
+export function usesPlatformVitest(text: string): boolean {
+  let isNoted = false;
+  const after = editVitestConfig(text, () => (isNoted = true));
+  return isNoted || after !== text;
 }
 
 export function editViteConfig(text: string, note: Note): string {
@@ -65,9 +78,10 @@ export function namedConfigurations(text: string): string[] {
 function replacePlugin(text: string, replacement: Replacement, note: Note): string {
   const { packageName, plugin, module, alias } = replacement;
   if (hasString(text, module)) return text;
-  const found = importOf(text, replacement);
-  if (found === null) {
-    if (new RegExp(packageName).test(text)) {
+  const all = importsOf(text, replacement);
+  const found = all.find(({ names }) => new RegExp(`\\b${plugin}\\b`).test(names)) ?? all[0];
+  if (found === undefined) {
+    if (loadsPackage(text, packageName)) {
       note(`its import of the plugin is not a list of names: ${byHand(replacement)}`);
     }
     return text;
@@ -95,10 +109,22 @@ function replacePlugin(text: string, replacement: Replacement, note: Note): stri
   return text.replace(statement, imports.join(lineEnd(text))).replace(call, name);
 }
 
-function importOf(text: string, { packageName }: Replacement) {
+/** The imports of names from the package. */
+function importsOf(text: string, { packageName }: Replacement) {
   const pattern = `import\\s*\\{([^}]*)\\}\\s*from\\s*(["'])(${packageName})(?:/config)?\\2;?`;
-  const [statement, names = "", quote = "", name = ""] = new RegExp(pattern).exec(text) ?? [];
-  return statement === undefined ? null : { statement, names, quote, packageName: name };
+  const found = text.matchAll(new RegExp(pattern, "g"));
+  return Array.from(found, ([statement, names = "", quote = "", name = ""]) => ({
+    statement,
+    names,
+    quote,
+    packageName: name,
+  }));
+}
+
+/** Whether the file loads the package in another way, and not only its types. */
+function loadsPackage(text: string, packageName: string): boolean {
+  const code = text.replace(/\bimport\s+type\b[^"']*["'][^"']*["']/g, "");
+  return new RegExp(`(?:\\bfrom|\\b(?:import|require)\\s*\\()\\s*["']${packageName}`).test(code);
 }
 
 function hasString(text: string, pattern: string): boolean {
