@@ -266,6 +266,8 @@ async function runTests(
     () => null,
     (failure: Error) => failure.message,
   );
+  // The global set-up of a suite can leave a process that watches files.
+  program.kill();
   const seconds = (performance.now() - began) / 1000;
   const log = join(poolFolder(pool), `${title}.log`);
   writeFileSync(log, program.output);
