@@ -2,8 +2,9 @@
  * The writes of tests that have ended, for the report of a test that fails because isolation undid them.
  *
  * A call touches places: a key of a bucket, of KV, R2 or a cache, a table of D1, a Durable Object. A test that
- * uses a place before it writes there itself, after an earlier test wrote there, may depend on that test.
- * The report says so, and does not claim that this is the reason of the failure.
+ * uses a place before it writes there itself, after an earlier test wrote there, may depend on that test; so may a test
+ * that lists keys or selects all rows of a table, whatever it wrote there itself. The report says so, and does not claim
+ * that this is the reason of the failure.
  */
 import { describePlannedCall } from "./binding-call.ts";
 import type { AnyCall } from "./matchers.ts";
@@ -39,13 +40,13 @@ export class UndoneWrites {
     const own = new Set<string>();
     const lines = new Set<string>();
     for (const call of calls) {
-      const { reads, writes, isList } = placesOf(call);
-      for (const place of reads.filter((each) => !own.has(each))) {
-        const write = isList ? this.#findPrefix(place) : this.#writes.get(place);
+      const { reads, writes } = placesOf(call);
+      for (const read of reads) {
+        const write = own.has(read.place) && !read.isWhole ? undefined : this.#find(read);
         if (write === undefined) continue;
         lines.add(`  ${describe(call)}, after ${write.call} by "${write.test}"`);
       }
-      for (const place of [...writes, ...reads]) own.add(place);
+      for (const place of [...writes, ...reads.map((read) => read.place)]) own.add(place);
     }
     if (lines.size === 0) return "";
     const more = lines.size > linesMax ? [`  and ${lines.size - linesMax} more`] : [];
@@ -57,15 +58,20 @@ export class UndoneWrites {
     ].join("\n");
   }
 
-  #findPrefix(prefix: string): Write | undefined {
-    return [...this.#writes].findLast(([place]) => place.startsWith(prefix))?.[1];
+  #find({ place, isWhole }: Read): Write | undefined {
+    if (!isWhole) return this.#writes.get(place);
+    return [...this.#writes].findLast(([written]) => written.startsWith(place))?.[1];
   }
 }
 
+interface Read {
+  readonly place: string;
+  /** The call reads all places that begin with this text. */
+  readonly isWhole: boolean;
+}
+
 interface Places {
-  /** What the call reads are all places with this prefix. */
-  readonly isList?: true;
-  readonly reads: readonly string[];
+  readonly reads: readonly Read[];
   readonly writes: readonly string[];
 }
 
@@ -76,36 +82,35 @@ const tablePattern =
 function placesOf(call: AnyCall): Places {
   const { kind = "store", method } = call;
   const name = `${kind} ${call.bucket ?? call.binding} `;
-  if (kind === "d1") {
-    const { reads, writes } = tablesOf(call.statements ?? []);
-    return {
-      reads: reads.map((table) => name + table),
-      writes: writes.map((table) => name + table),
-    };
-  }
-  const places = call.keys.map((key) => name + key);
+  if (kind === "d1") return placesOfSql(name, call.statements ?? []);
+  const writes = call.keys.map((key) => name + key);
+  if (method === "list") return { reads: [{ place: name + call.key, isWhole: true }], writes: [] };
+  const reads = writes.map((place) => ({ place, isWhole: false }));
   // Any call of an object may read and write its state.
-  if (kind === "durable_objects") return { reads: places, writes: places };
-  if (method === "list") return { reads: [name + call.key], writes: [], isList: true };
-  return readMethods.has(method) ? { reads: places, writes: [] } : { reads: [], writes: places };
+  if (kind === "durable_objects") return { reads, writes };
+  return readMethods.has(method) ? { reads, writes: [] } : { reads: [], writes };
 }
 
-function tablesOf(statements: readonly string[]): { reads: string[]; writes: string[] } {
-  const reads: string[] = [];
+function placesOfSql(name: string, statements: readonly string[]): Places {
+  const reads: Read[] = [];
   const writes: string[] = [];
   for (const sql of statements.flatMap((text) => text.split(";"))) {
-    const tables = [...sql.matchAll(tablePattern)].map(([, table = ""]) => table.toLowerCase());
+    const places = [...sql.matchAll(tablePattern)].map(
+      ([, table = ""]) => `${name}"${table.toLowerCase()}"`,
+    );
+    const isSelect = /^\s*(?:select|with|pragma|explain)\b/i.test(sql);
     const isInsert = /^\s*(?:insert|replace|create)\b/i.test(sql);
+    const isWhole = isSelect && !/\bwhere\b/i.test(sql);
     // The first table of an insert is only written.
-    reads.push(...(isInsert ? tables.slice(1) : tables));
-    if (!/^\s*(?:select|with|pragma|explain)\b/i.test(sql)) writes.push(...tables.slice(0, 1));
+    reads.push(...places.slice(isInsert ? 1 : 0).map((place) => ({ place, isWhole })));
+    if (!isSelect) writes.push(...places.slice(0, 1));
   }
   return { reads, writes };
 }
 
 function describe(call: AnyCall): string {
   if (call.kind === undefined) return `${call.method} of "${call.key}" in "${call.bucket}"`;
-  const sql = call.sql?.replaceAll(/\s+/g, " ");
+  const sql = call.sql?.trim().replaceAll(/\s+/g, " ");
   const short =
     sql !== undefined && sql.length > sqlLengthMax ? `${sql.slice(0, sqlLengthMax)}…` : sql;
   return describePlannedCall({ ...call, ...(short !== undefined && { sql: short }) });
