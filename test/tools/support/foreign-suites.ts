@@ -20,8 +20,6 @@ export interface ForeignSuite {
   readonly name?: string;
   /** Without this, the configuration that vitest finds in the folder. */
   readonly config?: string;
-  /** Other pools cannot run the suite, with Ledge or alone. */
-  readonly only?: "@cloudflare/vitest-plugin";
   /** Files that a build of the project would write, relative to the folder. */
   readonly built?: readonly string[];
 }
@@ -72,7 +70,6 @@ export const foreignRepositories: readonly ForeignRepository[] = [
       example("misc", "vitest.nodejs-optout.config.ts"),
       example("module-resolution"),
       example("multiple-workers"),
-      { ...example("new-config"), only: "@cloudflare/vitest-plugin" },
       example("pages-functions-unit-integration-self"),
       example("pages-with-config"),
       example("pipelines"),
