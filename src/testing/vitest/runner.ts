@@ -25,6 +25,7 @@ import { poolState } from "../pool-state.ts";
 import { shareProxiesOfPool } from "../pool-session.ts";
 import { UndoneWrites } from "../undone-writes.ts";
 import { unmarkRequests } from "../task-requests.ts";
+import { hasSharedFixtures, setUpSharedFixtures } from "./shared-fixtures.ts";
 import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
@@ -50,6 +51,8 @@ export default class IsolatingRunner extends TestRunner {
   readonly #layers = new TaskLayers(this.#state.runtime.layers);
   readonly #undone = new UndoneWrites();
   readonly #task = new AsyncLocalStorage<RunningTask>();
+  /** Ends the fixtures of the worker */
+  #cleanUpWorker: () => unknown = () => {};
   readonly #calls = new WeakMap<Test | Suite, CallList>();
   /** The tasks that have made requests to the script; the index of a task is its number. */
   readonly #requesters: RunningTask[] = [];
@@ -91,6 +94,8 @@ export default class IsolatingRunner extends TestRunner {
       | undefined;
     hooks?.aroundAll.unshift(withoutTimeout((run) => this.#around(run, suite)));
     if (suite === suite.file) {
+      // After the hooks of the project: a fixture may need what they write.
+      if (hasSharedFixtures()) hooks?.beforeAll.push(setUpSharedFixtures);
       hooks?.aroundEach.unshift(
         withoutTimeout((run, { task }: TestContext) => this.#around(run, task)),
       );
@@ -104,9 +109,16 @@ export default class IsolatingRunner extends TestRunner {
     this.#calls.set(task, calls);
     try {
       await this.#task.run({ layer: this.#layers.current, calls }, run);
+      // Before the layer of the file is closed
+      if (task === task.file) await this.#cleanUpWorker();
     } finally {
       this.#state.lists.end(calls);
     }
+  }
+
+  /** vitest calls the listener when the worker ends, which runs one file. The layer of the file is closed then. */
+  override onCleanupWorkerContext(listener: () => unknown): void {
+    this.#cleanUpWorker = listener;
   }
 
   override async onAfterRunSuite(suite: Suite): Promise<void> {
