@@ -172,6 +172,23 @@ describe("the session", () => {
     expect([session.isOpen(0), session.isOpen(1), session.isOpen(3)]).toEqual([true, false, true]);
   });
 
+  it("knows the faults of a test and of its suite", () => {
+    const ofSuite = session.addStoreFault();
+    session.openLayer(2);
+    session.openLayer(3, true);
+    const ofTest = session.addStoreFault();
+    session.addDnsFault();
+    session.arm({ binding: "KV" }, { kind: "drop" });
+    expect(session.faultsOf(1)).toMatchObject({ storeFaults: new Set([ofSuite]), faults: [] });
+    expect(session.faultsOf(2)).toMatchObject({ storeFaults: new Set([ofTest]), dnsFaults: 1 });
+    expect(session.faultsOf(2)?.faults).toHaveLength(1);
+    session.clearFaults();
+    session.clearDnsFaults();
+    expect(session.faultsOf(2)).toMatchObject({ storeFaults: new Set(), dnsFaults: 0, faults: [] });
+    session.closeLayer(1);
+    expect(session.faultsOf(2)).toBeUndefined();
+  });
+
   it("moves the date back with the layer", () => {
     const now = year();
     session.moveDate(400 * 86_400_000);

@@ -70,6 +70,8 @@ export interface RunnerOptions {
   readonly isolate: readonly string[];
   /** `true`: the next run reuses the runtime, so the runner resets it at the end. */
   readonly reusesRuntime: boolean;
+  /** What happens when a test or suite ends whose faults hit no call. */
+  readonly unusedFaults: "warn" | "error" | "ignore";
 }
 
 export const optionsKey = "ledge:options";

@@ -40,9 +40,9 @@ export class DnsZones {
   /** Faults of queries. The end of the test or suite that sets a fault removes it. */
   readonly faults: DnsFaults;
 
-  constructor(dns: () => DnsControlStub) {
+  constructor(dns: () => DnsControlStub, session?: FaultCounts) {
     this.#dns = dns;
-    this.faults = new DnsFaults(dns);
+    this.faults = new DnsFaults(dns, session);
   }
 
   /** Creates a zone with the given records. Returns the id of the zone. */
@@ -148,8 +148,11 @@ export class DnsFaults {
   /** Whether this runtime has ever had a fault: a report need not ask otherwise. */
   #isUsed = false;
 
-  constructor(dns: () => DnsControlStub) {
+  readonly #session: FaultCounts | undefined;
+
+  constructor(dns: () => DnsControlStub, session?: FaultCounts) {
     this.#dns = dns;
+    this.#session = session;
   }
 
   /** Queries get no response; over HTTPS, status 503. */
@@ -173,6 +176,7 @@ export class DnsFaults {
 
   async clear(): Promise<void> {
     await callDns(this.#dns(), "DELETE", faultsPath);
+    this.#session?.clearDnsFaults();
   }
 
   async list(): Promise<readonly DnsFault[]> {
@@ -184,18 +188,33 @@ export class DnsFaults {
     if (!this.#isUsed) return "";
     const faults = await this.list();
     if (faults.length === 0) return "";
-    const lines = faults.map(({ kind, matches, hits, ...target }) => {
-      const fields = Object.entries(target).map(([name, value]) => `${name} ${String(value)}`);
-      const where = fields.length === 0 ? "all queries" : fields.join(", ");
-      return `  ${kind} (${where}): matched ${matches}, hit ${hits}`;
-    });
+    const lines = faults.map((fault) => `  ${describeDnsFault(fault)}`);
     return ["Faults of DNS queries, with the numbers of queries:", ...lines].join("\n");
+  }
+
+  /** A line for each of the last faults that hit no query. */
+  async unused(count: number): Promise<string[]> {
+    const last = (await this.list()).slice(-count);
+    return last.filter(({ hits }) => hits === 0).map(describeDnsFault);
   }
 
   async #add(kind: string, target: object = {}): Promise<void> {
     this.#isUsed = true;
     await callDns(this.#dns(), "POST", faultsPath, { ...target, kind });
+    this.#session?.addDnsFault();
   }
+}
+
+/** The test or suite that sets a fault counts it, for the report of its end. */
+interface FaultCounts {
+  addDnsFault(): void;
+  clearDnsFaults(): void;
+}
+
+function describeDnsFault({ kind, matches, hits, ...target }: DnsFault): string {
+  const fields = Object.entries(target).map(([name, value]) => `${name} ${String(value)}`);
+  const where = fields.length === 0 ? "all queries" : fields.join(", ");
+  return `${kind} (${where}): matched ${matches}, hit ${hits}`;
 }
 
 interface Envelope {

@@ -21,6 +21,10 @@ interface Layer {
   readonly snapshot: boolean;
   readonly faults: ArmedBindingFault[];
   readonly injected: InjectedBindingFault[];
+  /** The ids of the faults that the test has set in the store */
+  readonly storeFaults: Set<number>;
+  /** The number of faults that the test has set in the DNS */
+  dnsFaults: number;
   /** The offset of the date when the layer was opened */
   readonly offsetMilliseconds: number;
 }
@@ -33,6 +37,7 @@ export class PoolSession {
   readonly date = new MovedDate();
   /** The outermost layer always exists, for tests without isolation. */
   readonly #layers = [newLayer(0, false, 0)];
+  #lastFault = 0;
 
   constructor(kinds: BindingKinds, bucketNames: ReadonlyMap<string, string>) {
     this.kinds = kinds;
@@ -64,8 +69,31 @@ export class PoolSession {
     this.#testLayer.faults.push(makeBindingFault(target, options, this.kinds));
   }
 
+  /** A test sets a fault in the store. Returns an id for the fault. */
+  addStoreFault(): number {
+    const id = ++this.#lastFault;
+    this.#testLayer.storeFaults.add(id);
+    return id;
+  }
+
+  addDnsFault(): void {
+    this.#testLayer.dnsFaults++;
+  }
+
   clearFaults(): void {
-    for (const { faults } of this.#layers) faults.length = 0;
+    for (const { faults, storeFaults } of this.#layers) {
+      faults.length = 0;
+      storeFaults.clear();
+    }
+  }
+
+  clearDnsFaults(): void {
+    for (const layer of this.#layers) layer.dnsFaults = 0;
+  }
+
+  /** The faults that the test or suite of a layer has set. */
+  faultsOf(id: number): Pick<Layer, "faults" | "storeFaults" | "dnsFaults"> | undefined {
+    return this.#layers.find((layer) => layer.id === id);
   }
 
   hit(call: PlannedCall): readonly InjectedBindingFault[] {
@@ -93,7 +121,8 @@ export class PoolSession {
 }
 
 function newLayer(id: number, snapshot: boolean, offsetMilliseconds: number): Layer {
-  return { id, snapshot, faults: [], injected: [], offsetMilliseconds };
+  const ownFaults = { faults: [], injected: [], storeFaults: new Set<number>(), dnsFaults: 0 };
+  return { id, snapshot, ...ownFaults, offsetMilliseconds };
 }
 
 /** The `Date` of an isolate, moved with the clock of a test. */

@@ -11,6 +11,7 @@ import {
   type Call,
   describeFaults,
   describeInjectedFault,
+  describeUnused,
   failEffect,
   makeStoreFault,
   slowEffect,
@@ -62,6 +63,13 @@ export class TestRuntime {
   constructor(controls: Controls) {
     this.#controls = controls;
     this.layers = new IsolationLayers(controls);
+    this.dns = new DnsZones(() => {
+      const { dns } = controls;
+      if (dns === undefined) {
+        throw new Error("The worker has no DNS: add testBindings() to its env.");
+      }
+      return dns;
+    }, controls.session);
   }
 
   /** The clock of the store. The end of the test undoes moves of the clock. */
@@ -126,13 +134,22 @@ export class TestRuntime {
     return reports.filter((report) => report !== "").join("\n\n");
   }
 
-  readonly dns = new DnsZones(() => {
-    const { dns } = this.#controls;
-    if (dns === undefined) {
-      throw new Error("The worker has no DNS: add testBindings() to its env.");
+  /** A line for each fault that the test or suite of a layer has set, and that hit no call. */
+  async unusedFaults(layer: number): Promise<string[]> {
+    const { store, session } = this.#controls;
+    const own = session?.faultsOf(layer);
+    if (own === undefined) return [];
+    const { faults, storeFaults, dnsFaults } = own;
+    const unused = faults.flatMap((fault) => fault.unused ?? []);
+    if (storeFaults.size > 0) {
+      const ofStore = await store.unusedFaults();
+      unused.unshift(...ofStore.filter(({ id }) => id !== undefined && storeFaults.has(id)));
     }
-    return dns;
-  });
+    const ofDns = dnsFaults === 0 ? [] : await this.dns.faults.unused(dnsFaults);
+    return [...unused.map(describeUnused), ...ofDns];
+  }
+
+  readonly dns: DnsZones;
 
   /** @param bucketEffect for a fault of buckets: one that names neither another binding nor SQL */
   async #arm(
@@ -145,7 +162,8 @@ export class TestRuntime {
     const bucket = session?.bucketNames.get(binding ?? "");
     if (bucket !== undefined || (binding === undefined && !("sql" in target))) {
       const wanted = bucket === undefined ? target : { ...rest, bucket };
-      throwIf(await store.armFault(makeStoreFault(wanted as FaultTarget, bucketEffect())));
+      const fault = makeStoreFault(wanted as FaultTarget, bucketEffect());
+      throwIf(await store.armFault({ ...fault, id: session?.addStoreFault() }));
     } else if (session === undefined) {
       throw new Error(
         "Faults of bindings other than buckets exist in the vitest pool alone: name a bucket.",

@@ -43,3 +43,42 @@ it("a failure shows the line of the test, not a line of this package", async () 
     marked.map((line) => ["test/frames.test.ts", line]),
   );
 });
+
+function report(name: string, ...lines: string[]): string {
+  const indented = lines.map((line) => `  ${line}\n`).join("");
+  return `"${name}" has faults that hit no call:\n${indented}Correct or remove them.`;
+}
+
+const unusedReports = [
+  report(
+    "every kind",
+    'faults.fail({ bucket: "photos", method: "get" }): no call matches',
+    'faults.slow({ method: "head", nth: 3, by: 1 }): 1 call matches, none was hit',
+    'faults.drop({ binding: "caches", method: "put" }): no call matches',
+    "servfail (name www.example.org): matched 0, hit 0",
+  ),
+  report(
+    "a block whose fault is never used",
+    'faults.slow({ method: "list", by: 1 }): no call matches',
+  ),
+];
+
+it("a fault that hit no call gives a warning when its test passes", async () => {
+  const { status, output } = await runVitest(fixture, ["unused"]);
+  for (const text of unusedReports) expect(output).toContain(text);
+  expect(output.split("has faults that hit no call")).toHaveLength(3);
+  expect(output).toMatch(/Tests +6 passed \| 1 skipped/);
+  expect(status).toBe(0);
+});
+
+it("a fault that hit no call makes its test or block fail, or nothing, as the project wants", async () => {
+  const failing = await runVitest(fixture, ["unused"], { UNUSED: "error" });
+  for (const text of unusedReports) expect(failing.output).toContain(`Error: ${text}`);
+  expect(failing.output).toMatch(/Tests +1 failed \| 5 passed \| 1 skipped/);
+  expect(failing.output).toContain("FAIL  test/unused.test.ts > a block whose fault is never used");
+  expect(failing.status).toBe(1);
+  const silent = await runVitest(fixture, ["unused"], { UNUSED: "ignore" });
+  expect(silent.output).not.toContain("hit no call");
+  const wrong = await runVitest(fixture, ["unused"], { UNUSED: "fail" });
+  expect(wrong.output).toContain("faults.unused must be one of warn, error, ignore.");
+});

@@ -54,6 +54,8 @@ export interface StoreFault extends Required<FaultScheduleOptions> {
   readonly effect: FaultEffect;
   /** As the test has written it: `fail({ method: "put" })` */
   readonly text: string;
+  /** By which a test in the pool knows its fault */
+  readonly id?: number;
 }
 
 export interface InjectedFault extends Pick<Call, "bucket" | "method" | "key"> {
@@ -67,6 +69,7 @@ export interface UnusedFault {
   /** As the test has written it: `fail({ method: "put" })` */
   readonly text: string;
   readonly matches: number;
+  readonly id?: number;
 }
 
 export function failEffect(code: number = 10001, text?: string): FaultEffect & { kind: "fail" } {
@@ -174,7 +177,8 @@ export class ArmedFault {
 
   /** `null` if the fault has hit a call. */
   get unused(): UnusedFault | null {
-    return this.hits > 0 ? null : { text: this.fault.text, matches: this.#matches };
+    const { text, id } = this.fault;
+    return this.hits > 0 ? null : { text, matches: this.#matches, id };
   }
 }
 
@@ -239,7 +243,7 @@ export function describeInjectedFault({ bucket, method, key, effect, nth }: Inje
   return `${method} of "${key}" in "${bucket}" ${describeEffect(effect)} (call ${nth} that the fault matches)`;
 }
 
-function describeUnused({ text, matches }: UnusedFault): string {
+export function describeUnused({ text, matches }: UnusedFault): string {
   const calls = matches === 1 ? "1 call matches" : `${matches} calls match`;
   return `faults.${text}: ${matches === 0 ? "no call matches" : `${calls}, none was hit`}`;
 }

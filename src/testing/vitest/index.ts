@@ -46,6 +46,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
   if (typeof options !== "function") checkOptions(options);
   const kinds = isolatedKinds(typeof options === "function" ? true : options.isolate);
   const isolate = kinds.length > 0;
+  const { unused: unusedFaults = "warn" } = (typeof options === "object" && options.faults) || {};
   const inMemory = typeof options === "function" || options.memory !== false;
   let pool: PoolModule;
   const poolPlugin: Plugin = {
@@ -82,7 +83,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
         const reusesRuntime = vitest.config.watch;
         if (isolate) config.runner = runnerPath;
         config.onStackTrace = withoutOwnFrames(config.onStackTrace);
-        project.provide(optionsKey, { isolate: kinds, reusesRuntime });
+        project.provide(optionsKey, { isolate: kinds, reusesRuntime, unusedFaults });
         if (vitest.config.watch) runAgainOnChange(vitest, project, ofProject);
         if (config.poolRunner !== undefined) {
           config.poolRunner = aroundStart(config.poolRunner, ofProject.start);

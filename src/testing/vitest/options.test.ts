@@ -15,6 +15,7 @@ it("checkOptions() accepts every option, and options that are undefined", () => 
     adopt: true,
     isolate: ["store", "durable_objects"],
     memory: undefined,
+    faults: { unused: "error" },
   };
   const others: LedgeOptions = { isolate: false, experimental: { newConfig: true } };
   for (const each of [options, others, { experimental: {} }, {}]) {
@@ -29,6 +30,7 @@ it.each([
   [{ isolate: ["kv", "storage"] }, 'isolate[1] is no kind of binding; did you mean "store"?'],
   [{ isolate: ["queues"] }, "isolate[0] is no kind of binding; known are store, dns, "],
   [{ memory: "no" }, "memory must be true or false."],
+  [{ faults: { unused: "fail" } }, "faults.unused must be one of warn, error, ignore."],
   [{ configPath: 1 }, "configPath must be text."],
   [{ miniflare: [] }, "miniflare must be a table, not a list."],
   [

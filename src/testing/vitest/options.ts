@@ -12,6 +12,7 @@ import {
   type Mistake,
 } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { RunnerOptions } from "../controls.ts";
 import { stateKinds, type StateKind } from "../isolation/state-files.ts";
 
 /** Options of Miniflare for another worker of the runtime. */
@@ -62,6 +63,14 @@ export interface LedgeOptions extends PoolOptions {
   isolate?: boolean | readonly IsolatedKind[];
   /** `false`: runtimes keep their state on the disk, also where a memory file system has room. */
   memory?: boolean;
+  /** Faults of tests (`faults` of `ledge/test`) */
+  faults?: {
+    /**
+     * What happens if a test passes, or a suite ends, and a fault that it has set hit no call: a warning by
+     * default. `"error"` makes the test or the suite fail, and `"ignore"` says nothing.
+     */
+    unused?: RunnerOptions["unusedFaults"];
+  };
 }
 
 export type IsolatedKind = "store" | "dns" | StateKind;
@@ -72,7 +81,9 @@ export type LedgeOptionsFunction = (context: {
 }) => FunctionOptions | Promise<FunctionOptions>;
 
 /** The other options are needed before the values are known. */
-type FunctionOptions = Omit<LedgeOptions, "isolate" | "memory">;
+type FunctionOptions = Omit<LedgeOptions, "isolate" | "memory" | "faults">;
+
+const reactions: readonly RunnerOptions["unusedFaults"][] = ["warn", "error", "ignore"];
 
 const allKinds: readonly IsolatedKind[] = ["store", "dns", ...stateKinds];
 
@@ -110,6 +121,11 @@ const optionsSchema = tableSchema({
     ),
   ),
   memory: flag,
+  faults: v.optional(
+    tableSchema({
+      unused: v.optional(v.picklist(reactions, `must be one of ${reactions.join(", ")}`)),
+    }),
+  ),
 } satisfies Record<keyof LedgeOptions, v.GenericSchema>);
 
 function unknownKind(input: unknown): string {

@@ -115,7 +115,15 @@ export class ProjectOptions {
   #read(options: LedgeOptions): PoolOptions {
     const { root, pool, atEnd } = this.#project;
     if (typeof this.#given === "function") checkOptions(options);
-    const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
+    const {
+      configPath,
+      environment,
+      adopt,
+      isolate,
+      memory: _,
+      faults: __,
+      ...poolOptions
+    } = options;
     this.#newConfigPath = newConfigPath(options, pool, root);
     const config = readConfig({
       folder: root,

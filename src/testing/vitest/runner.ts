@@ -123,11 +123,20 @@ export default class IsolatingRunner extends TestRunner {
 
   override async onAfterRunSuite(suite: Suite): Promise<void> {
     await super.onAfterRunSuite(suite);
+    const report = await this.#unusedFaults(suite);
+    if (report !== null) {
+      const errors = [...(suite.result?.errors ?? []), { name: "Error", message: report }];
+      suite.result = { ...suite.result, state: "fail", errors };
+    }
     await this.#layers.end(suite);
   }
 
   async onAfterRetryTask(test: Test): Promise<void> {
     if (test.result?.state === "fail") await this.#report(test);
+    else if (test.result?.state === "pass") {
+      const report = await this.#unusedFaults(test);
+      if (report !== null) throw withoutStack(new Error(report));
+    }
   }
 
   override async onAfterRunTask(test: Test): Promise<void> {
@@ -172,6 +181,29 @@ export default class IsolatingRunner extends TestRunner {
     return calls.filter(({ kind = "store" }) => this.#options.isolate.includes(kind));
   }
 
+  /**
+   * Warns of faults that a test or suite has set and that hit no call. Concurrent tests share their faults, and the
+   * end of one of them says nothing.
+   *
+   * @returns the text of an error instead, if the project wants one
+   */
+  async #unusedFaults(task: Test | Suite): Promise<string | null> {
+    const { current = 0 } = this.#layers;
+    const { unusedFaults } = this.#options;
+    if (unusedFaults === "ignore" || task.concurrent) return null;
+    if (!this.#layers.tasksOf(current).includes(task)) return null;
+    const lines = await this.#state.runtime.unusedFaults(current);
+    if (lines.length === 0) return null;
+    const report = [
+      `"${nameOf(task)}" has faults that hit no call:`,
+      ...lines.map((line) => `  ${line}`),
+      "Correct or remove them. The option faults.unused of ledge() turns this report off, or into an error.",
+    ].join("\n");
+    if (unusedFaults === "error") return report;
+    console.warn(report);
+    return null;
+  }
+
   /** Appends to the error of a failed test what may have caused it. */
   async #report(test: Test): Promise<void> {
     const [error] = test.result?.errors ?? [];
@@ -188,10 +220,16 @@ const missingReset =
   "Watch mode of ledge/vitest needs reset() of the vitest pool, and this version of the pool has none. " +
   'Install a version that Ledge was tested with: see "Versions" in docs/stock-tools.md.';
 
+/** No line of the test is to blame. */
+function withoutStack(error: Error): Error {
+  error.stack = String(error);
+  return error;
+}
+
 function withoutTimeout<Hook extends object>(hook: Hook): Hook {
   return Object.assign(hook, { [timeoutKey]: 0 });
 }
 
-function nameOf({ fullTestName, name }: Test): string {
+function nameOf({ fullTestName, name }: Test | Suite): string {
   return fullTestName || name;
 }
