@@ -104,6 +104,21 @@ function isNone({ kind, method }: PlannedCall, result: unknown): boolean {
   }
 }
 
+const reads: Readonly<Partial<Record<BindingKind, readonly string[]>>> = {
+  kv: ["get", "getWithMetadata", "list"],
+  r2: ["head", "get", "list"],
+  cache: ["match"],
+};
+
+/** One statement, which can be followed by a semicolon but by no other statement */
+const selection = /^\s*select\b[^;]*;?\s*$/i;
+
+/** Whether a call leaves nothing to undo. `false` if this is not certain: an object can write in each of its methods. */
+export function isRead({ kind, method, statements = [] }: PlannedCall): boolean {
+  if (kind !== "d1") return reads[kind]?.includes(method) ?? false;
+  return statements.length > 0 && statements.every((sql) => selection.test(sql));
+}
+
 type Binding = Pick<PlannedCall, "kind" | "binding">;
 
 export function planCall(

@@ -7,6 +7,7 @@ const put: PlannedCall = { kind: "kv", binding: "KV", method: "put", key: "a", k
 
 let session: PoolSession;
 let calls: BindingCalls;
+let touches = 0;
 const recorded: BindingCall[] = [];
 const warnings: [method: string, layer: number, wasRunning: boolean][] = [];
 
@@ -17,6 +18,7 @@ beforeEach(() => {
   session.openLayer(1);
   calls = new BindingCalls(session, {
     layerOf: (kind) => (kind === "kv" ? 1 : 0),
+    touch: () => void touches++,
     record: (call) => void recorded.push(call),
     warnOfLateCall: ({ method }, ofLayer, wasRunning) => {
       warnings.push([method, ofLayer, wasRunning]);
@@ -44,6 +46,23 @@ const state = (promise: PromiseLike<unknown>) =>
   ]);
 
 describe("a call", () => {
+  it("that may write is announced before it is made, and a read is not", async () => {
+    const before = touches;
+    await calls.run({ ...put, method: "get" }, async () => "x");
+    expect(touches).toBe(before);
+    await calls.run(put, async () => expect(touches).toBe(before + 1));
+    await calls.runRpc(put, async () => expect(touches).toBe(before + 2));
+  });
+
+  it("that reads when its test ends does not continue", async () => {
+    const read = running();
+    const promise = calls.run({ ...put, method: "get" }, read.execute);
+    session.closeLayer(1);
+    read.resolve("x");
+    expect(await state(promise)).toBe("pending");
+    expect(warnings).toEqual([["get", 1, true]]);
+  });
+
   it("is recorded with its outcome", async () => {
     expect(await calls.run(put, async () => undefined)).toBeUndefined();
     await calls.run({ ...put, method: "get" }, async () => null);
@@ -58,7 +77,7 @@ describe("a call", () => {
   });
 
   it("after the end of its test is not made, and does not end", async () => {
-    session.closeLayer(1, 2);
+    session.closeLayer(1);
     const execute = vi.fn(async () => "x");
     expect(await state(calls.run(put, execute))).toBe("pending");
     expect(await state(calls.runRpc(put, execute))).toBe("pending");
@@ -71,7 +90,7 @@ describe("a call", () => {
   });
 
   it("of a kind that is not isolated is never late", async () => {
-    session.closeLayer(1, 2);
+    session.closeLayer(1);
     expect(await calls.run({ ...put, kind: "r2" }, async () => "x")).toBe("x");
   });
 
@@ -167,7 +186,8 @@ describe("the session", () => {
     expect(session.unused).toHaveLength(2);
     expect(session.hit(put)[0]?.nth).toBe(1);
     expect(session.injected).toHaveLength(1);
-    session.closeLayer(1, 3);
+    session.closeLayer(1);
+    session.openLayer(3);
     expect([session.unused, session.injected, session.hit(put)]).toEqual([[], [], []]);
     expect([session.isOpen(0), session.isOpen(1), session.isOpen(3)]).toEqual([true, false, true]);
   });

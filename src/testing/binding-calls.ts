@@ -9,6 +9,7 @@
 import { delay, neverContinue } from "../store/client/failure.ts";
 import {
   describeResult,
+  isRead,
   type BindingCall,
   type BindingKind,
   type PlannedCall,
@@ -20,6 +21,8 @@ import type { PoolSession } from "./pool-session.ts";
 export interface CallOwner {
   /** The isolation layer of a call that is made now; 0 if writes to bindings of this kind are not undone */
   layerOf(kind: BindingKind): number;
+  /** A call that may write is made now. */
+  touch(call: PlannedCall): void;
   record(call: BindingCall): void;
   /** @param wasRunning the call was running when its test ended; otherwise it was made afterwards */
   warnOfLateCall(call: PlannedCall, layer: number, wasRunning: boolean): void;
@@ -61,6 +64,7 @@ export class BindingCalls {
       return this.#observe(call, layer, () => this.#execute(call, faults, layer, execute));
     }
     const started = performance.now();
+    this.touch(call);
     const promise = execute();
     let isAwaited = false;
     // `await` looks for `then` on the object first. The method on the prototype stays as it is.
@@ -92,6 +96,11 @@ export class BindingCalls {
     return promise;
   }
 
+  /** Called before each call that may write leaves the isolate. */
+  touch(call: PlannedCall): void {
+    if (!isRead(call)) this.#owner.touch(call);
+  }
+
   #isLate(layer: number): boolean {
     return !this.#session.isOpen(layer);
   }
@@ -109,6 +118,8 @@ export class BindingCalls {
     const started = performance.now();
     try {
       const result = await execute();
+      // A read does not end with its test, but the code that made the call must not continue.
+      if (this.#isLate(layer)) return await this.#endLate(call, layer, true);
       this.#record(call, started, describeResult(call, result));
       return result;
     } catch (error) {
@@ -133,6 +144,7 @@ export class BindingCalls {
     // Without a delay, the call is made in this turn, and the stack of its error has the line of the caller.
     if (first > 0) await this.#wait(call, layer, first);
     if (!isExecuted) return failedCall(call, failure) as Result;
+    this.touch(call);
     const end = this.#begin(layer);
     let result: Result;
     try {

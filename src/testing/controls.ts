@@ -68,6 +68,8 @@ export function findControls(bindings: Readonly<Record<string, unknown>>): Contr
 export interface RunnerOptions {
   /** The kinds of bindings whose writes are undone. Every test and suite has an isolation layer. */
   readonly isolate: readonly string[];
+  /** Whether the runtime has other workers, whose calls the isolate of the script does not see. */
+  readonly hasOtherWorkers: boolean;
   /** `true`: the next run reuses the runtime, so the runner resets it at the end. */
   readonly reusesRuntime: boolean;
   /** What happens when a test or suite ends whose faults hit no call. */
@@ -90,7 +92,7 @@ export interface StateService {
 }
 
 /**
- * Takes a step of the state of a runtime's other bindings: KV, D1, R2, caches, Durable Objects.
+ * Takes a step of the state of a runtime's other bindings: KV, D1, R2, caches, Durable Objects. One step at a time.
  *
  * @param step `open?layer=1`, `close?layer=1&next=2`
  * @param others what must have ended before objects are aborted
@@ -125,19 +127,12 @@ export function stateControl(
   const endLateCalls = async (): Promise<void> => {
     for (let round = 0; round < roundsMax && hasLateCalls(); round++) await abortObjects();
   };
-  const take = async (step: string, others: Promise<unknown>): Promise<void> => {
+  return async (step, others) => {
     if (hasLateCalls()) await others.then(endLateCalls);
     let [mustAbort] = await Promise.all([ask(step), others]);
     while (mustAbort) {
       await abortObjects();
       mustAbort = await ask("finish");
     }
-  };
-  // The server has one step at a time.
-  let last: Promise<void> = Promise.resolve();
-  return (step, others) => {
-    const taken = last.then(() => take(step, others));
-    last = taken.catch(() => {});
-    return taken;
   };
 }

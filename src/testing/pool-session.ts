@@ -48,12 +48,10 @@ export class PoolSession {
     this.#layers.push(newLayer(id, snapshot, this.date.offsetMilliseconds));
   }
 
-  /** @param next an isolation layer to open in the place of the closed ones */
-  closeLayer(id: number, next?: number): void {
+  closeLayer(id: number): void {
     const index = this.#layers.findIndex((layer) => layer.id >= id && layer.id > 0);
     const lowest = index === -1 ? undefined : this.#layers.splice(index)[0];
     if (lowest?.snapshot === false) this.date.setOffset(lowest.offsetMilliseconds);
-    if (next !== undefined) this.openLayer(next);
   }
 
   isOpen(id: number): boolean {
@@ -177,18 +175,18 @@ const mark = "getUnknownPrototypeKey";
  * Isolation constructs objects again for each test, and the 400th construction took 30 times as long as the
  * first. All these proxies do the same, and one is enough.
  *
- * @param onWrapper receives the prototype of each of these classes
+ * @param onConstruct an object of such a class is constructed; `isNew` for the first object of the class
  */
 export function shareProxiesOfPool(
-  onWrapper: (prototype: object) => void,
+  onConstruct: (prototype: object, isNew: boolean) => void,
   scope: { Proxy: ProxyConstructor } = globalThis,
 ): void {
   const proxies = new WeakSet();
   scope.Proxy = new Proxy(scope.Proxy, {
     construct(target, [object, handler]: [object, { get?: unknown }]) {
       const isOfPool = String(handler.get).includes(mark);
+      if (isOfPool) onConstruct(object, !proxies.has(object));
       if (isOfPool && proxies.has(object)) return object;
-      if (isOfPool) onWrapper(object);
       const proxy = new target(object, handler as ProxyHandler<object>);
       if (isOfPool) proxies.add(proxy);
       return proxy;

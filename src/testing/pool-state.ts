@@ -10,6 +10,7 @@ import * as pool from "cloudflare:test-internal";
 import { env, exports } from "cloudflare:workers";
 import unsafe from "workerd:unsafe";
 import type { CallObserver } from "../store/client/bucket-calls.ts";
+import type { Method } from "../store/core/errors.ts";
 import { describeCall } from "../store/core/fault.ts";
 import { describePlannedCall, type BindingKind } from "./binding-call.ts";
 import { BindingCalls } from "./binding-calls.ts";
@@ -18,7 +19,6 @@ import {
   findControls,
   stateBinding,
   stateControl,
-  type StateControl,
   type StateService,
 } from "./controls.ts";
 import { CallLists, type CallList, type Calls } from "./call-lists.ts";
@@ -28,6 +28,7 @@ import { PoolSession } from "./pool-session.ts";
 import { markRequests } from "./task-requests.ts";
 import { TestRuntime } from "./test-runtime.ts";
 import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
+import { touchBeforeUse } from "./watch-others.ts";
 import { resolveFromZones } from "./zone-resolver.ts";
 
 interface PoolState {
@@ -74,15 +75,29 @@ function makeState(): PoolState {
   );
   const bindingCalls = new BindingCalls(session, {
     layerOf: (kind) => state.layerOf(kind),
+    touch({ kind, method }) {
+      if (isStateKind(kind)) layers.touch("state");
+      // Objects that a service returns can write later, and their calls are not seen.
+      else if (kind === "service" && method !== "fetch") layers.touchAlways();
+      else layers.touch();
+    },
     record: (call) => state.lists.record(call, state.listOf()),
     warnOfLateCall: (call, layer, wasRunning) =>
       warnOfLateCall(describePlannedCall(call), state.namesOfLayer(layer), wasRunning),
   });
   const lists = new CallLists();
+  const objects = watchObjects(() => layers.touch());
+  const service = bindings[stateBinding] as StateService | undefined;
   const state: PoolState = {
     runtime: new TestRuntime({
       ...controls,
-      state: findStateControl(bindings[stateBinding], bindingCalls),
+      ...(service !== undefined && {
+        state: stateControl(
+          service,
+          () => objects.abort(),
+          () => bindingCalls.hasLateCalls,
+        ),
+      }),
       session,
     }),
     lists,
@@ -94,9 +109,16 @@ function makeState(): PoolState {
     numberOfTask: () => undefined,
     runForTask: (_, act) => act(),
   };
+  const { layers } = state.runtime;
   const observer: CallObserver = {
-    // A bucket does not execute calls of layers that it does not know.
     layer: () => state.layerOf("store"),
+    isOpen: (layer = 0) => session.isOpen(layer),
+    send(method, layer = 0) {
+      // The bucket does not execute calls of layers that it does not know, and removes what they have written.
+      if (!session.isOpen(layer)) return unknownLayer;
+      if (!bucketReads.has(method)) layers.touch("store");
+      return layers.layerIn("store", layer);
+    },
     recorder(bucketName, layer) {
       const list = state.listOf();
       return (operation, outcome) => {
@@ -105,7 +127,7 @@ function makeState(): PoolState {
         if (!outcome.fault?.late) lists.record(call, list);
         else {
           const text = `${call.method} of "${call.key}" in "${bucketName}"`;
-          warnOfLateCall(text, state.namesOfLayer(layer ?? 0));
+          warnOfLateCall(text, state.namesOfLayer(layer ?? 0), outcome.ok);
         }
       };
     },
@@ -114,7 +136,7 @@ function makeState(): PoolState {
   for (const [, bucket] of buckets) bucket["ledge:observe"](observer);
   if (controls.dns !== undefined) resolveFromZones(controls.dns);
   moveTimeOfBindings(bindings, session);
-  const objects = watchObjects();
+  touchBeforeUse(bindings, layers);
   watchBindings({ ...exports, ...bindings }, bindingCalls, () => objects.ended);
   watchRequests(state);
   const { default: script } = exports as { readonly default?: object };
@@ -123,35 +145,54 @@ function makeState(): PoolState {
   return state;
 }
 
-/** The files of the bindings other than buckets and DNS, if the plugin isolates them. */
-function findStateControl(service: unknown, calls: BindingCalls): StateControl | undefined {
-  if (service === undefined) return undefined;
-  const { abortAllDurableObjects: abort } = pool;
-  if (abort === undefined) {
-    throw new Error(
-      "This version of the vitest pool has no abortAllDurableObjects(), which the isolation of bindings needs. " +
-        'Install a newer version, or isolate buckets and DNS only: ledge({ isolate: ["store", "dns"] }).',
-    );
-  }
-  return stateControl(service as StateService, abort, () => calls.hasLateCalls);
+/** The reads of a bucket, which leave nothing to undo. All other operations may write. */
+const bucketReads: ReadonlySet<Method> = new Set([
+  "head",
+  "get",
+  "list",
+  "listUploads",
+  "listParts",
+  "getSettings",
+  "stats",
+]);
+
+const unknownLayer = -1;
+
+/** Whether a call of this kind writes to the files of bindings alone. Calls of services and `fetch()` can write anywhere. */
+function isStateKind(kind: BindingKind): boolean {
+  return kind !== "service" && kind !== "queue" && kind !== "fetch";
 }
 
 /**
- * Counts how often the runtime has ended its objects. All do this by one object of the runtime: isolation, and tests by
+ * Sees when the runtime ends its objects. All do this by one object of the runtime: isolation, and tests by
  * functions of the pool (`reset()`, `abortAllDurableObjects()`, `evictAllDurableObjects()`).
+ *
+ * @param onEnd a test ends the objects
  */
-function watchObjects(): { readonly ended: number } {
-  const objects = { ended: 0 };
+function watchObjects(onEnd: () => void): { readonly ended: number; abort(): Promise<void> } {
+  const { abortAllDurableObjects } = unsafe;
+  const objects = {
+    /** How often the runtime has ended its objects */
+    ended: 0,
+    /** Ends all objects, for isolation. */
+    async abort() {
+      if (abortAllDurableObjects === undefined) throw new Error(missingAbort);
+      await abortAllDurableObjects.call(unsafe);
+      objects.ended++;
+    },
+  };
   for (const name of [
     "abortAllDurableObjects",
     "deleteAllDurableObjects",
     "evictAllDurableObjects",
+    "evict",
   ] as const) {
     const end = unsafe[name];
     if (end === undefined) continue;
-    unsafe[name] = async (options) => {
+    unsafe[name] = async (...args) => {
+      onEnd();
       try {
-        await end.call(unsafe, options);
+        await end.apply(unsafe, args);
       } finally {
         objects.ended++;
       }
@@ -159,6 +200,10 @@ function watchObjects(): { readonly ended: number } {
   }
   return objects;
 }
+
+const missingAbort =
+  "This version of the vitest pool has no abortAllDurableObjects(), which the isolation of bindings needs. " +
+  'Install a newer version, or isolate buckets and DNS only: ledge({ isolate: ["store", "dns"] }).';
 
 /** The pool calls each handler through `run` of its store of contexts. */
 function watchRequests(state: PoolState): void {

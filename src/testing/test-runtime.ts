@@ -68,6 +68,8 @@ export class TestRuntime {
       if (dns === undefined) {
         throw new Error("The worker has no DNS: add testBindings() to its env.");
       }
+      // Queries change the log of queries.
+      this.layers.touch("dns");
       return dns;
     }, controls.session);
   }
@@ -85,6 +87,7 @@ export class TestRuntime {
   };
 
   async #advance(milliseconds: number): Promise<void> {
+    this.layers.touch("store");
     await this.#controls.store.advance(milliseconds);
     this.#controls.session?.moveDate(milliseconds);
   }
@@ -162,6 +165,8 @@ export class TestRuntime {
     const bucket = session?.bucketNames.get(binding ?? "");
     if (bucket !== undefined || (binding === undefined && !("sql" in target))) {
       const wanted = bucket === undefined ? target : { ...rest, bucket };
+      // The store counts the calls that the fault hits, also reads.
+      this.layers.touchAlways("store");
       const fault = makeStoreFault(wanted as FaultTarget, bucketEffect());
       throwIf(await store.armFault({ ...fault, id: session?.addStoreFault() }));
     } else if (session === undefined) {
@@ -202,16 +207,22 @@ export class TestRuntime {
     for (const [key, value] of Object.entries(objects)) {
       const object = await toSeedObject(key, value);
       if (batch.length >= seedCountMax || bytes + object.bytes.length > seedBytesMax) {
-        throwIf(await this.#controls.store.seed(name, batch));
+        await this.#seed(name, batch);
         [batch, bytes] = [[], 0];
       }
       batch.push(object);
       bytes += object.bytes.length;
     }
-    throwIf(await this.#controls.store.seed(name, batch));
+    await this.#seed(name, batch);
+  }
+
+  async #seed(bucket: string, objects: readonly SeedObject[]): Promise<void> {
+    this.layers.touch("store");
+    throwIf(await this.#controls.store.seed(bucket, objects));
   }
 
   async seedFolder(bucket: BucketReference, path: string): Promise<void> {
+    this.layers.touch("store");
     throwIf(await this.#controls.store.seedFolder(bucketName(bucket), path));
   }
 

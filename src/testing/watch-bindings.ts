@@ -227,7 +227,8 @@ function watchService(
       Object.setPrototypeOf(stub, replaced);
     }
   };
-  replacePrototype(stub, methodOf, (name, execute, args) =>
+  const touch = (name: string): void => calls.touch(planCall(binding, name, []));
+  replacePrototype(stub, methodOf, touch, (name, execute, args) =>
     name === "fetch"
       ? calls.run(planCall(binding, name, [urlOf(args[0])]), execute)
       : calls.runRpc({ ...planCall(binding, name, []), args }, execute),
@@ -277,17 +278,22 @@ function watchStub(
     const current = inner();
     return [current[name], current];
   };
-  replacePrototype(stub, methodOf, (name, execute) => {
+  const touch = (name: string): void => calls.touch(planCall(binding, name, [key]));
+  replacePrototype(stub, methodOf, touch, (name, execute) => {
     const call = planCall(binding, name, [key]);
     return name === "fetch" ? calls.run(call, execute) : calls.runRpc(call, execute);
   });
   return stub;
 }
 
-/** @param methodOf a method of the runtime, and the stub that the method is called on */
+/**
+ * @param methodOf a method of the runtime, and the stub that the method is called on
+ * @param touch a method is named: the calls of a path (`stub.property.method()`) and of the pool are not run by `run`
+ */
 function replacePrototype(
   stub: object,
   methodOf: (name: string) => readonly [method: unknown, self: object],
+  touch: (name: string) => void,
   run: (name: string, execute: () => PromiseLike<unknown>, args: readonly unknown[]) => unknown,
 ): void {
   const methods = new Proxy(Object.create(Object.getPrototypeOf(stub) as object) as object, {
@@ -297,6 +303,7 @@ function replacePrototype(
       }
       const [method] = methodOf(name);
       if (typeof method !== "function") return method;
+      touch(name);
       return watchMethod(method as RpcMethod, (args) => {
         const execute = (): PromiseLike<unknown> => {
           const [current, self] = methodOf(name);

@@ -59,7 +59,16 @@ export interface PieceRequest {
  */
 
 export interface CallObserver {
+  /** The layer of a call that begins now */
   layer(): number | undefined;
+  /** Whether the test of the layer is still running */
+  isOpen(layer: number | undefined): boolean;
+  /**
+   * An operation of a call is about to leave the isolate.
+   *
+   * @returns the layer in which the bucket executes the operation
+   */
+  send(method: Method, layer: number | undefined): number | undefined;
   /** Is asked for when a call is made, because one batch can have the calls of several tests. */
   recorder(bucketName: string, layer: number | undefined): CallRecorder;
 }

@@ -83,7 +83,14 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
         const reusesRuntime = vitest.config.watch;
         if (isolate) config.runner = runnerPath;
         config.onStackTrace = withoutOwnFrames(config.onStackTrace);
-        project.provide(optionsKey, { isolate: kinds, reusesRuntime, unusedFaults });
+        const hasOtherWorkers =
+          typeof options === "function" || options.miniflare?.["workers"] !== undefined;
+        project.provide(optionsKey, {
+          isolate: kinds,
+          reusesRuntime,
+          unusedFaults,
+          hasOtherWorkers,
+        });
         if (vitest.config.watch) runAgainOnChange(vitest, project, ofProject);
         if (config.poolRunner !== undefined) {
           config.poolRunner = aroundStart(config.poolRunner, ofProject.start);

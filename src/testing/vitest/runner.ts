@@ -17,6 +17,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
+import { DurableObject } from "cloudflare:workers";
 import { TestRunner, type TestContext } from "vitest";
 import type { CallList } from "../call-lists.ts";
 import { optionsKey, type RunnerOptions } from "../controls.ts";
@@ -32,8 +33,10 @@ type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
 type Suite = Parameters<TestRunner["onBeforeRunSuite"]>[0];
 type File = Parameters<TestRunner["onCollectStart"]>[0];
 
-shareProxiesOfPool((wrapper) => {
-  unmarkRequests(wrapper, (task, handle) => poolState().runForTask(task, handle));
+shareProxiesOfPool((wrapper, isNew) => {
+  // An object that begins can write, and an alarm begins an object without a call of a binding.
+  if (wrapper instanceof DurableObject) poolState().runtime.layers.touch("state");
+  if (isNew) unmarkRequests(wrapper, (task, handle) => poolState().runForTask(task, handle));
 });
 
 /** A suite, or an attempt of a test, whose functions and hooks are running */
@@ -62,7 +65,8 @@ export default class IsolatingRunner extends TestRunner {
   constructor(...args: ConstructorParameters<typeof TestRunner>) {
     super(...args);
     this.#options = this.injectValue(optionsKey);
-    this.#state.runtime.layers.isolate(this.#options.isolate);
+    const { isolate, hasOtherWorkers } = this.#options;
+    this.#state.runtime.layers.isolate(isolate, !hasOtherWorkers);
     this.#state.layerOf = (kind) =>
       this.#options.isolate.includes(kind) ? (this.#layerOfCall() ?? 0) : 0;
     this.#state.listOf = () => this.#task.getStore()?.calls;

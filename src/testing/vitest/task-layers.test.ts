@@ -13,10 +13,6 @@ function recorded() {
     async close(layer) {
       steps.push(`close ${layer}`);
     },
-    async replace(layer) {
-      steps.push(`close ${layer}, open ${++last}`);
-      return last;
-    },
   });
   return { steps, tasks };
 }
@@ -43,42 +39,7 @@ describe("TaskLayers", () => {
     await tasks.end(test);
     await tasks.end(suite);
     await tasks.end(file);
-    expect(steps).toEqual([
-      "open 1",
-      "open 2",
-      "open 3",
-      "close 3, open 4",
-      "close 2, open 5",
-      "close 1",
-    ]);
-  });
-
-  it("opens the layer of the next test in the step that closes the previous layer", async () => {
-    const { steps, tasks } = recorded();
-    const [one, two] = [inFile(), inFile()];
-    await tasks.begin(file);
-    await tasks.begin(one);
-    await tasks.end(one);
-    expect(tasks.current).toBe(1);
-    await tasks.begin(two);
-    expect(tasks.current).toBe(3);
-    await tasks.end(two);
-    await tasks.endAll();
-    expect(steps).toEqual(["open 1", "open 2", "close 2, open 3", "close 3, open 4", "close 1"]);
-  });
-
-  it("does not use a spare layer that is below the layer of a task that has begun", async () => {
-    const { steps, tasks } = recorded();
-    const [one, two, three] = [inFile(), inFile(), inFile()];
-    await tasks.begin(file);
-    await tasks.begin(one);
-    const ended = tasks.end(one);
-    await tasks.begin(two);
-    await ended;
-    await tasks.end(two);
-    await tasks.begin(three);
-    expect(steps).toEqual(["open 1", "open 2", "close 2, open 3", "open 4", "close 4, open 5"]);
-    expect(tasks.current).toBe(5);
+    expect(steps).toEqual(["open 1", "open 2", "open 3", "close 3", "close 2", "close 1"]);
   });
 
   it("closes the layers of tasks that have not ended when the next task begins", async () => {
@@ -100,7 +61,7 @@ describe("TaskLayers", () => {
     await tasks.begin(test);
     await tasks.end(test);
     expect([1, 2, 3, 4].map((layer) => tasks.tasksOf(layer))).toEqual([[file], [test], [test], []]);
-    expect(steps).toEqual(["open 1", "open 2", "close 2", "open 3", "close 3, open 4"]);
+    expect(steps).toEqual(["open 1", "open 2", "close 2", "open 3", "close 3"]);
   });
 
   it("opens one layer for concurrent tests, until the last of them ends", async () => {
@@ -114,7 +75,7 @@ describe("TaskLayers", () => {
     expect(steps).toEqual(["open 1", "open 2"]);
     await tasks.end(two);
     expect(tasks.tasksOf(2)).toEqual([one, two]);
-    expect(steps).toEqual(["open 1", "open 2", "close 2, open 3"]);
+    expect(steps).toEqual(["open 1", "open 2", "close 2"]);
   });
 
   it("opens no layer above a concurrent suite", async () => {
@@ -127,7 +88,7 @@ describe("TaskLayers", () => {
     await tasks.begin(test);
     await tasks.end(test);
     await tasks.end(suite);
-    expect(steps).toEqual(["open 1", "open 2", "close 2, open 3"]);
+    expect(steps).toEqual(["open 1", "open 2", "close 2"]);
   });
 
   it("opens a layer for each test of a concurrent suite that runs alone", async () => {
@@ -144,7 +105,7 @@ describe("TaskLayers", () => {
       await tasks.begin(test);
       await tasks.end(test);
     }
-    expect(steps).toEqual(["open 1", "open 2", "open 3", "close 3, open 4", "close 4, open 5"]);
+    expect(steps).toEqual(["open 1", "open 2", "open 3", "close 3", "open 4", "close 4"]);
   });
 
   it("opens another layer for a group after a group with a test that has no end", async () => {
@@ -158,7 +119,7 @@ describe("TaskLayers", () => {
     await tasks.begin(three);
     await tasks.end(three);
     await Promise.all([tasks.begin(four), tasks.begin(five)]);
-    expect(steps).toEqual(["open 1", "open 2", "close 2", "open 3", "close 3, open 4"]);
+    expect(steps).toEqual(["open 1", "open 2", "close 2", "open 3", "close 3", "open 4"]);
     expect(tasks.tasksOf(4)).toEqual([four, five]);
   });
 });

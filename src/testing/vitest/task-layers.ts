@@ -20,7 +20,7 @@ export interface Task {
   readonly tasks?: readonly Task[] | undefined;
 }
 
-type LayerStack = Pick<IsolationLayers, "open" | "close" | "replace">;
+type LayerStack = Pick<IsolationLayers, "open" | "close">;
 
 interface Entry {
   readonly task: Task;
@@ -38,8 +38,6 @@ export class TaskLayers {
   readonly #layers: LayerStack;
   /** The tasks that have begun, outermost first, with their layers */
   readonly #entries: Entry[] = [];
-  /** An open layer above all entries, for the next task that begins */
-  #spare: number | undefined;
   /** The tasks of each layer, also of closed layers: a call may arrive late */
   readonly #tasks = new Map<number, Task[]>();
   /** The running group of each parent */
@@ -97,36 +95,21 @@ export class TaskLayers {
   async #open(task: Task, parent: Task | null): Promise<void> {
     const index = this.#entries.findIndex((entry) => entry.task === parent) + 1;
     if (index < this.#entries.length) await this.#close(index);
-    const spare = this.#spare;
-    this.#spare = undefined;
-    const layer = spare ?? (await this.#layers.open());
+    const layer = await this.#layers.open();
     this.#entries.push({ task, layer });
     this.#tasks.set(layer, [task]);
   }
 
-  /**
-   * Closes the layer of an entry. In most cases another task of the same suite follows, so the same
-   * round trip opens a layer for it.
-   */
   async #end(isEnding: (entry: Entry) => boolean): Promise<void> {
     const index = this.#entries.findIndex(isEnding);
-    const lowest = this.#entries[index];
-    if (lowest === undefined) return;
-    if (index === 0) return this.#close(0);
-    this.#remove(index);
-    this.#spare = undefined;
-    const spare = await this.#layers.replace(lowest.layer);
-    // If a task has begun in the meantime, the spare layer is below the layer of that task.
-    if (this.#entries.length === index) this.#spare = spare;
+    if (index >= 0) await this.#close(index);
   }
 
-  /** Closes the layers of the entries from `index` on, and the spare layer. */
+  /** Closes the layers of the entries from `index` on. */
   async #close(index: number): Promise<void> {
-    const lowest = this.#entries[index]?.layer ?? this.#spare;
-    if (lowest === undefined) return;
+    const lowest = this.#entries[index];
     this.#remove(index);
-    this.#spare = undefined;
-    await this.#layers.close(lowest);
+    if (lowest !== undefined) await this.#layers.close(lowest.layer);
   }
 
   /** A group ends with its entry, also if a task of the group has not ended. */
