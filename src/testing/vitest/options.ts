@@ -12,7 +12,6 @@ import {
   type Mistake,
 } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { RunnerOptions } from "../controls.ts";
 import { stateKinds, type StateKind } from "../isolation/state-files.ts";
 
 /** Options of Miniflare for another worker of the runtime. */
@@ -69,7 +68,7 @@ export interface LedgeOptions extends PoolOptions {
      * What happens if a test passes, or a suite ends, and a fault that it has set hit no call: a warning by
      * default. `"error"` makes the test or the suite fail, and `"ignore"` says nothing.
      */
-    unused?: RunnerOptions["unusedFaults"];
+    unused?: "warn" | "error" | "ignore";
   };
 }
 
@@ -83,7 +82,7 @@ export type LedgeOptionsFunction = (context: {
 /** The other options are needed before the values are known. */
 type FunctionOptions = Omit<LedgeOptions, "isolate" | "memory" | "faults">;
 
-const reactions: readonly RunnerOptions["unusedFaults"][] = ["warn", "error", "ignore"];
+const reactions = ["warn", "error", "ignore"] as const;
 
 const allKinds: readonly IsolatedKind[] = ["store", "dns", ...stateKinds];
 
