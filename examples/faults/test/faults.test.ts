@@ -1,6 +1,5 @@
 /** Each kind of fault, on the careless and on the careful version. */
-import { env } from "cloudflare:workers";
-import { SELF } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
 import { calls, contents, faults, seed } from "ledge/test";
 import { describe, expect, it } from "vitest";
 import * as careful from "../src/careful.ts";
@@ -66,7 +65,7 @@ describe("a connection that breaks halfway through a body", () => {
   it("is retried in the careful version, and the response is complete", async () => {
     await seed(PHOTOS, { "a.png": "photo" });
     await faults.drop({ key: "*.png", method: "get", nth: 1 });
-    const response = await SELF.fetch("http://script/a.png");
+    const response = await exports.default.fetch("http://script/a.png");
     expect(await response.text()).toBe("photo");
   });
 });
