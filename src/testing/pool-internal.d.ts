@@ -2,6 +2,9 @@
 declare module "cloudflare:test-internal" {
   export const abortAllDurableObjects: (() => Promise<void>) | undefined;
   export const reset: (() => Promise<void>) | undefined;
+  export const runInDurableObject:
+    | ((stub: object, act: (instance: object, state: never) => Promise<void>) => Promise<void>)
+    | undefined;
   export const handlerContextStore:
     | { getStore(): object | undefined; run<Result>(context: object, act: () => Result): Result }
     | undefined;

@@ -27,6 +27,12 @@ interface Layer {
   dnsFaults: number;
   /** The offset of the date when the layer was opened */
   readonly offsetMilliseconds: number;
+  readonly alarmTimes?: MovableAlarms["times"];
+}
+
+interface MovableAlarms {
+  times: ReadonlyMap<string, number>;
+  advance(milliseconds: number, move: (milliseconds: number) => Promise<void>): Promise<void>;
 }
 
 export class PoolSession {
@@ -35,6 +41,8 @@ export class PoolSession {
   /** The other bindings */
   readonly kinds: BindingKinds;
   readonly date = new MovedDate();
+  /** The alarms of the script's Durable Objects (`moved-alarms.ts`) */
+  alarms?: MovableAlarms;
   /** The outermost layer always exists, for tests without isolation. */
   readonly #layers = [newLayer(0, false, 0)];
   #lastFault = 0;
@@ -45,13 +53,15 @@ export class PoolSession {
   }
 
   openLayer(id: number, snapshot = false): void {
-    this.#layers.push(newLayer(id, snapshot, this.date.offsetMilliseconds));
+    const layer = newLayer(id, snapshot, this.date.offsetMilliseconds);
+    this.#layers.push({ ...layer, alarmTimes: this.alarms?.times });
   }
 
   closeLayer(id: number): void {
     const index = this.#layers.findIndex((layer) => layer.id >= id && layer.id > 0);
     const lowest = index === -1 ? undefined : this.#layers.splice(index)[0];
     if (lowest?.snapshot === false) this.date.setOffset(lowest.offsetMilliseconds);
+    if (lowest?.alarmTimes !== undefined) this.alarms!.times = lowest.alarmTimes;
   }
 
   isOpen(id: number): boolean {

@@ -7,7 +7,7 @@
  * runs in too.
  */
 import * as pool from "cloudflare:test-internal";
-import { env, exports } from "cloudflare:workers";
+import { DurableObject, env, exports } from "cloudflare:workers";
 import unsafe from "workerd:unsafe";
 import type { CallObserver } from "../store/client/bucket-calls.ts";
 import type { Method } from "../store/core/errors.ts";
@@ -23,6 +23,7 @@ import {
 } from "./controls.ts";
 import { CallLists, type CallList, type Calls } from "./call-lists.ts";
 import type { KnownNames } from "./matchers.ts";
+import { followAlarms } from "./moved-alarms.ts";
 import { moveTimeOfBindings } from "./moved-time.ts";
 import { PoolSession } from "./pool-session.ts";
 import { markRequests } from "./task-requests.ts";
@@ -137,6 +138,10 @@ function makeState(): PoolState {
   if (controls.dns !== undefined) resolveFromZones(controls.dns);
   moveTimeOfBindings(bindings, session);
   touchBeforeUse(bindings, layers);
+  const { runInDurableObject: runInObject } = pool;
+  session.alarms =
+    runInObject &&
+    followAlarms({ ...exports, ...bindings }, session, { runInObject, base: DurableObject });
   watchBindings({ ...exports, ...bindings }, bindingCalls, () => objects.ended);
   watchRequests(state);
   const { default: script } = exports as { readonly default?: object };

@@ -88,8 +88,12 @@ export class TestRuntime {
 
   async #advance(milliseconds: number): Promise<void> {
     this.layers.touch("store");
-    await this.#controls.store.advance(milliseconds);
-    this.#controls.session?.moveDate(milliseconds);
+    const { store, session } = this.#controls;
+    const move = async (by: number): Promise<void> => {
+      await store.advance(by);
+      session?.moveDate(by);
+    };
+    await (session?.alarms?.advance(milliseconds, move) ?? move(milliseconds));
   }
 
   /** Injected faults. The end of the test or suite that sets a fault removes it. */
