@@ -147,6 +147,9 @@ export default class IsolatingRunner extends TestRunner {
     super.onAfterRunTask(test);
     // The writes of concurrent tests stay until the last test of their group ends.
     if (!test.concurrent) this.#undone.add(nameOf(test), this.#isolatedCalls(test));
+    // A late request keeps the list, and vitest keeps the test.
+    this.#calls.get(test)?.calls.splice(0);
+    this.#calls.delete(test);
     await this.#layers.end(test);
   }
 
