@@ -97,7 +97,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(filesOf(folder)).toEqual(files);
     // The state, secrets, and the configuration files that Ledge derives for wrangler.
     expect(readFileSync(join(folder, ".gitignore"), "utf8").split("\n")).toEqual(
-      expect.arrayContaining([".wrangler/", ".dev.vars*", ".ledge-*.wrangler.json"]),
+      expect.arrayContaining([".wrangler/", ".dev.vars*", ".ledge-*"]),
     );
     expect(readConfig({ folder })).toMatchObject({
       table: { name: "my-photos", main: "src/index.ts" },

@@ -118,11 +118,11 @@ describe("editTsconfig()", () => {
 
 describe("editGitignore()", () => {
   it.each([
-    [null, [], ".wrangler/\n.ledge-*.wrangler.json\n"],
-    ["node_modules", [], "node_modules\n.wrangler/\n.ledge-*.wrangler.json\n"],
-    [".wrangler\n", [], ".wrangler\n.ledge-*.wrangler.json\n"],
-    ["a\r\n", ["**/.wrangler/**"], "a\r\n.ledge-*.wrangler.json\r\n"],
-    [null, [".wrangler/\n.ledge-*.wrangler.json\n"], null],
+    [null, [], ".wrangler/\n.ledge-*\n"],
+    ["node_modules", [], "node_modules\n.wrangler/\n.ledge-*\n"],
+    [".wrangler\n", [], ".wrangler\n.ledge-*\n"],
+    ["a\r\n", ["**/.wrangler/**"], "a\r\n.ledge-*\r\n"],
+    [null, [".wrangler/\n.ledge-*\n"], null],
   ])("of %j below %j is %j", (text, inherited, after) => {
     expect(editGitignore(text, inherited)).toBe(after);
   });

@@ -278,7 +278,7 @@ export function editGitignore(text: string | null, inherited: readonly string[])
   const has = (pattern: RegExp): boolean => lines.some((line) => pattern.test(line.trim()));
   const missing = [
     ...linesIf(!has(/^(?:\*\*)?\/?\.wrangler\/?\*{0,2}$/), ".wrangler/"),
-    ...linesIf(!has(/^\/?\.ledge-\*/), ".ledge-*.wrangler.json"),
+    ...linesIf(!has(/^\/?\.ledge-\*/), ".ledge-*"),
   ];
   if (missing.length === 0) return text;
   const eol = lineEnd(text ?? "");

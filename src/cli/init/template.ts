@@ -36,7 +36,7 @@ export function templateFiles(
     "vitest.config.ts": vitestConfig,
     "src/index.ts": script,
     "test/index.test.ts": test,
-    ".gitignore": "node_modules/\n.wrangler/\n.dev.vars*\n.ledge-*.wrangler.json\n",
+    ".gitignore": "node_modules/\n.wrangler/\n.dev.vars*\n.ledge-*\n",
     "README.md": readme(name, manager),
   };
 }
