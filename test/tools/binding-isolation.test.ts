@@ -61,8 +61,6 @@ it("isolates only the kinds that the option names", async () => {
 
 it("says which kinds there are", async () => {
   const { status, output } = await runVitest(fixture, [], { ISOLATE: "kv,queues" });
-  expect(output).toContain(
-    'The option isolate has "queues", which is no kind of binding. The kinds are store, dns, kv, d1,',
-  );
+  expect(output).toContain("isolate[1] is no kind of binding; known are store, dns, kv, d1,");
   expect(status).toBe(1);
 });
