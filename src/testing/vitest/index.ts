@@ -32,6 +32,7 @@ import {
   type EndActions,
   type PoolModule,
 } from "./pool.ts";
+import { hideMessagesOfIsolation } from "./runtime-messages.ts";
 import { ProjectOptions } from "./pool-options.ts";
 
 export type { IsolatedKind, LedgeOptions, LedgeOptionsFunction, PoolOptions } from "./options.ts";
@@ -81,7 +82,11 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
         const { configureVitest } = pool.cloudflareTest(ofProject.forPool);
         callHook(configureVitest, undefined, context);
         const reusesRuntime = vitest.config.watch;
-        if (isolate) config.runner = runnerPath;
+        if (isolate) {
+          config.runner = runnerPath;
+          hideMessagesOfIsolation(process.stdout);
+          hideMessagesOfIsolation(process.stderr);
+        }
         config.onStackTrace = withoutOwnFrames(config.onStackTrace);
         const hasOtherWorkers =
           typeof options === "function" || options.miniflare?.["workers"] !== undefined;
