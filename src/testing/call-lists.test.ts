@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AnyCall } from "./matchers.ts";
+import type { AnyCall } from "./call-details.ts";
 import { CallLists, type CallList } from "./call-lists.ts";
 
 const call = (key: string) => ({ method: "put", key }) as AnyCall;

@@ -5,7 +5,7 @@
  * lists. A call belongs to the list of the task that made it. Where that is not known (another worker, a
  * Durable Object, a queue, a hook of a suite), the call is in the lists of all tests that are running.
  */
-import type { AnyCall } from "./matchers.ts";
+import type { AnyCall } from "./call-details.ts";
 
 export interface CallList {
   readonly isOfTest: boolean;

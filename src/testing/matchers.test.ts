@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Call } from "../store/core/fault.ts";
 import type { BindingCall } from "./binding-call.ts";
-import {
-  callMatchers,
-  makeCallMatchers,
-  queryMatchers,
-  type AnyCall,
-  type CallDetails,
-  type DnsQuery,
-} from "./matchers.ts";
+import { callMatchers, makeCallMatchers, queryMatchers, type DnsQuery } from "./matchers.ts";
+import type { AnyCall, CallDetails } from "./call-details.ts";
 
 const call = (fields: Partial<Call>): Call => ({
   bucket: "photos",

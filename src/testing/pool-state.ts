@@ -22,7 +22,7 @@ import {
   type StateService,
 } from "./controls.ts";
 import { CallLists, type CallList, type Calls } from "./call-lists.ts";
-import type { KnownNames } from "./matchers.ts";
+import type { KnownNames } from "./call-details.ts";
 import { followAlarms } from "./moved-alarms.ts";
 import { moveTimeOfBindings } from "./moved-time.ts";
 import { PoolSession } from "./pool-session.ts";

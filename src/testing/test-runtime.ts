@@ -28,7 +28,7 @@ import {
 } from "./binding-fault.ts";
 import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
-import type { KnownNames } from "./matchers.ts";
+import type { KnownNames } from "./call-details.ts";
 import { IsolationLayers } from "./isolation-layers.ts";
 
 /** The name of a bucket, or its binding. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planCall, planSql, type BindingKind } from "./binding-call.ts";
-import type { AnyCall } from "./matchers.ts";
+import type { AnyCall } from "./call-details.ts";
 import { UndoneWrites } from "./undone-writes.ts";
 
 const ended = { outcome: "ok", milliseconds: 1 } as const;

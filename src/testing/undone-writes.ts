@@ -7,7 +7,7 @@
  * that this is the reason of the failure.
  */
 import { describePlannedCall } from "./binding-call.ts";
-import type { AnyCall } from "./matchers.ts";
+import type { AnyCall } from "./call-details.ts";
 
 /** More places than a report could help with: the memory of a long test file stays small. */
 const placesMax = 1_000;

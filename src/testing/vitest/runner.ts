@@ -21,7 +21,7 @@ import { DurableObject } from "cloudflare:workers";
 import { TestRunner, type TestContext } from "vitest";
 import type { CallList } from "../call-lists.ts";
 import { optionsKey, type RunnerOptions } from "../controls.ts";
-import type { AnyCall } from "../matchers.ts";
+import type { AnyCall } from "../call-details.ts";
 import { poolState } from "../pool-state.ts";
 import { shareProxiesOfPool } from "../pool-session.ts";
 import { UndoneWrites } from "../undone-writes.ts";
