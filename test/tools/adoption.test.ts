@@ -157,7 +157,7 @@ describe("a project of wrangler", { timeout: 400_000 }, () => {
     expect(read("packages/storefront/package.json")).toContain('"dev": "ledge dev --port 8790"');
     expect(read("packages/storefront/package.json")).toContain('"deploy": "wrangler deploy"');
     expect(read("package.json")).toMatch(/"ledge": "\^/);
-    expect(read(".gitignore")).toBe("node_modules/\n.wrangler\n.ledge-*.wrangler.json\n");
+    expect(read(".gitignore")).toBe("node_modules/\n.wrangler\n.ledge-*\n");
     expect(read("packages/orders/tsconfig.json")).toContain('"ledge/types"');
 
     const again = ledge(folder, "init", "--copy-objects");
