@@ -48,6 +48,8 @@ function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): User
 export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-remote-binding", "src/store/binding/remote.ts"),
+  workerdModule("edge-status", "src/store/binding/status.ts"),
+  workerdModule("store-namespace", "src/store/namespace/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   workerdModule("dns-api-proxy", "worker/api-proxy.ts"),

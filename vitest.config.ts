@@ -75,7 +75,7 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
   ceph: {
     ...withRuntimes,
     // Tests of remote buckets, which otherwise run on our own endpoint.
-    include: [onCephOnly, "test/store/remote-{bucket,faults}.test.ts"],
+    include: [onCephOnly, "test/store/remote-{bucket,faults,namespace}.test.ts"],
     globalSetup: "test/peers/ceph/global-setup.ts",
     testTimeout: 300_000,
     fileParallelism: false,

@@ -21,9 +21,11 @@ import { problem } from "../src/dns/record/problem.ts";
 import {
   currentObservationPath,
   secretHeader,
+  stateLines,
   takeFaultPath,
   zonesPath,
 } from "../src/dns/replication/listener-protocol.ts";
+import { catalogId } from "../src/dns/rules/catalog.ts";
 import { isSameSecret, owner, type Access } from "./api/access.ts";
 import { drainBody, failure } from "./api/api-call.ts";
 import { acceptFaultPlan, layersPath, type LayerRequest } from "./api/controls.ts";
@@ -134,6 +136,11 @@ export class DnsApi extends WorkerEntrypoint<Env> {
     if (!isSnapshot) await startQueryLog(this.env);
   }
 
+  /** For tests. Queries by UDP and TCP are answered by the time of the machine. */
+  advanceClock(milliseconds: number): void {
+    zoneTestSession.clockOffsetMilliseconds += milliseconds;
+  }
+
   /**
    * Closes a layer and the layers above it, and ends the faults that were set.
    *
@@ -183,7 +190,7 @@ async function serveListeners(request: Request, path: string, env: Env): Promise
   const secret = request.headers.get(secretHeader);
   if (env.LISTENERS_SECRET === undefined || secret === null) return notFound();
   if (!isSameSecret(env.LISTENERS_SECRET, secret)) return notFound();
-  if (path === currentObservationPath) return Response.json(currentObservation());
+  if (path === currentObservationPath) return Response.json(await currentObservation(env));
   if (path === takeFaultPath) {
     return Response.json(queryFaults.take(await request.json<FaultQuestion>()));
   }
@@ -191,10 +198,17 @@ async function serveListeners(request: Request, path: string, env: Env): Promise
   if (path === zonesPath) {
     // The record API reports the problems of declared zones.
     await index.declareZones();
-    return Response.json(await index.ids());
+    const ids = await index.ids();
+    const { catalog } = readDnsConfig(env);
+    return Response.json(catalog === null ? ids : [...ids, catalogId]);
   }
   const [zoneId = "", what, serial] = path.slice(zonesPath.length + 1).split("/");
-  if ((await index.get(zoneId)) === null) return notFound();
+  if (zoneId === catalogId && what === undefined) {
+    const catalog = await index.catalog();
+    return catalog === null ? notFound() : new Response([...stateLines(catalog)].join(""));
+  }
+  const known = await index.get(zoneId);
+  if (known === null) return notFound();
   const zone = zoneObject(env, zoneId);
   if (what === "serial") {
     await zone.advanceSerial();
@@ -204,7 +218,7 @@ async function serveListeners(request: Request, path: string, env: Env): Promise
     const changes = await zone.changesSince(Number(serial));
     return changes === null ? notFound() : Response.json(changes);
   }
-  const state = await zone.state();
+  const state = await zone.state(known);
   return state === null ? notFound() : new Response(state as BodyInit);
 }
 

@@ -49,14 +49,15 @@ export const rows: readonly Row[] = [1, 32].flatMap((atOnce): Row[] => [
   ...(atOnce === 1
     ? [
         {
-          name: "list 1,000 with metadata; SDK: list alone",
+          name: "list 1,000",
           operation: both("list"),
           atOnce,
           countMax: 8,
+          aim: smallAim,
         },
         {
           name: "list 1,000 with metadata; SDK: list, and head of each, 32 at once",
-          operation: { binding: "list", sdk: "listAndHead" } as const,
+          operation: both("listAndHead"),
           atOnce,
           countMax: 8,
           aim: smallAim,

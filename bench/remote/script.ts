@@ -13,7 +13,10 @@ interface Bucket {
     options?: { onlyIf: { etagMatches: string } },
   ): Promise<{ etag: string } | null>;
   delete(key: string): Promise<void>;
-  list(options: { prefix: string }): Promise<{ objects: unknown[] }>;
+  list(options: {
+    prefix: string;
+    include?: ("httpMetadata" | "customMetadata")[];
+  }): Promise<{ objects: unknown[] }>;
 }
 
 declare class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
@@ -55,6 +58,10 @@ function clientOf(bucket: Bucket): Client {
     },
     delete: (key) => bucket.delete(key),
     list: async (prefix) => (await bucket.list({ prefix })).objects.length,
+    async listWithMetadata(prefix) {
+      const include = ["httpMetadata" as const, "customMetadata" as const];
+      return (await bucket.list({ prefix, include })).objects.length;
+    },
   };
 }
 

@@ -18,6 +18,8 @@ export interface Client {
   delete(key: string): Promise<void>;
   /** @returns the number of objects on the first page */
   list(prefix: string): Promise<number>;
+  /** Of a side whose lists can have metadata. */
+  listWithMetadata?(prefix: string): Promise<number>;
 }
 
 export interface Message {
@@ -102,6 +104,8 @@ const operations = {
   listAndHead: {
     prepare: putListed,
     run: async (client, prefix) => {
+      const count = await client.listWithMetadata?.(listed(prefix));
+      if (count !== undefined) return requireSize(count, listedKeys);
       requireSize(await client.list(listed(prefix)), listedKeys);
       await runAtOnce(32, 0, listedKeys, (index) => client.head(`${listed(prefix)}${index}`));
     },

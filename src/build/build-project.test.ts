@@ -7,12 +7,25 @@ it("assumedFeatures() has no feature whose lack is accepted", () => {
     putIfNoneMatch: true,
     conditionalComplete: true,
     conditionalDelete: true,
+    unconditionalPut: null,
+    unconditionalDelete: false,
+    etagIsMd5: false,
+    service: { server: "", versioning: "unknown" },
+    seen: {},
   });
   expect(assumedFeatures(["conditional-put", "conditional-delete"])).toEqual({
     putIfMatch: null,
     putIfNoneMatch: false,
     conditionalComplete: true,
     conditionalDelete: false,
+    unconditionalPut: null,
+    unconditionalDelete: false,
+    etagIsMd5: false,
+    service: { server: "", versioning: "unknown" },
+    seen: {
+      "conditional-put": "the configuration accepts it",
+      "conditional-delete": "the configuration accepts it",
+    },
   });
 });
 

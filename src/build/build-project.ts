@@ -1,6 +1,6 @@
 /** `ledge build`: makes a folder from a project, which workerd serves without Node. */
 import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { linesIf } from "../base/format.ts";
 import { workerdPath } from "../base/miniflare.ts";
 import { packageOfModule } from "../base/package-version.ts";
@@ -8,25 +8,30 @@ import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { readDevVariables } from "../config/config-file.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
-import { remotePlace, type ProjectRemote } from "../store/config/remotes.ts";
+import { remotePlace, type NamespaceBucket, type ProjectRemote } from "../store/config/remotes.ts";
 import { compatibilitySettings, isStoreFlag } from "../store/config/store-buckets.ts";
 import { requireRemote } from "../store/node/remote-buckets.ts";
+import type { BucketSettings } from "../store/core/operations.ts";
+import { describeService } from "../store/remote/remote-gaps.ts";
 import type { RemoteFeatures, RemoteGap } from "../store/remote/remote-options.ts";
 import {
   requireOwnFolder,
+  startCommand,
   writeEdgeFolder,
   type EdgeBucket,
   type EdgeScript,
   type ObjectClass,
 } from "./edge-folder.ts";
 import { ineffectiveKeys, refusedBindings, refusedKeys } from "./refused-bindings.ts";
-import { bundleScript, type ScriptBundle } from "./script-bundle.ts";
+import { bundleScript, type ScriptBundle, type UploadedBinding } from "./script-bundle.ts";
 
 interface BuildOptions extends ReadConfigOptions {
   /** Relative to the working folder. Default: `dist-edge` beside the configuration file. */
   readonly outdir?: string;
   readonly ip?: string;
   readonly port?: number;
+  /** On loopback; 0: none. */
+  readonly statusPort?: number;
   /** Whether the build asks each S3 service what it honours. */
   readonly probe: boolean;
   /** Names of secrets that neither `.dev.vars` nor the configuration has. */
@@ -35,9 +40,9 @@ interface BuildOptions extends ReadConfigOptions {
 
 /** @throws UserError that lists everything that the build cannot have */
 export async function buildProject(options: BuildOptions) {
-  const { ip = "127.0.0.1", port = 8080, probe } = options;
+  const { ip = "127.0.0.1", port = 8080, statusPort = 8081, probe } = options;
   // The files have no keys, so only the probe needs them.
-  const config = readConfig({ ...options, keysOptional: !probe });
+  const config = readConfig({ ...options, keysOptional: !probe, namespaces: true });
   requireBuildable(config);
   const folder =
     options.outdir === undefined ? join(config.folder, "dist-edge") : resolve(options.outdir);
@@ -46,17 +51,23 @@ export async function buildProject(options: BuildOptions) {
   const uploaded = await bundleScript(config);
   // The upload has required secrets as bindings whose values the platform has.
   const bindings = uploaded.bindings.filter(({ name }) => !required.includes(name));
-  refuse(refusedBindings(bindings));
+  const { namespaceBucket } = config;
+  refuse(refusedBindings(bindings, namespaceBucket !== undefined));
   const compatibilityFlags = uploaded.compatibilityFlags.filter((flag) => !isStoreFlag(flag));
   const names = new Set(bindings.map(({ name }) => name));
   const secrets = [...localSecrets(config), ...required, ...(options.secrets ?? [])];
   const script: EdgeScript = {
     bundle: { ...uploaded, bindings, compatibilityFlags },
     buckets: await edgeBuckets(config, uploaded, probe),
+    namespaces:
+      namespaceBucket === undefined
+        ? []
+        : await edgeNamespaces(namespaceBucket, uploaded.bindings, probe),
     secrets: [...new Set(secrets)].filter((name) => !names.has(name)),
     objects: objectClasses(config.table["migrations"]),
-    authorities: extraAuthorities(),
+    authorities: namedAuthorities(config),
     address: `${ip}:${port}`,
+    statusAddress: statusPort === 0 ? null : `127.0.0.1:${statusPort}`,
   };
   const program = workerdPath();
   const { version: workerdVersion = "" } = packageOfModule(program) ?? {};
@@ -65,19 +76,26 @@ export async function buildProject(options: BuildOptions) {
     ...ineffectiveKeys(config.table),
     ...linesIf(
       script.objects.length > 0,
-      "Durable Objects are in a folder of the runtime: each runtime has objects of its own, so run " +
-        "a script with Durable Objects in one runtime.",
+      "Durable Objects are in a folder of the machine, which one runtime at a time may use: run a script " +
+        "with Durable Objects in one runtime.",
+    ),
+    ...linesIf(
+      script.authorities.length > 0,
+      `The runtimes trust the authorities of ${process.env["NODE_EXTRA_CA_CERTS"]} (NODE_EXTRA_CA_CERTS), and no others.`,
     ),
     ...linesIf(
       !probe,
-      "No S3 service was asked what it honours (--no-probe): the build assumes conditional writes " +
-        "as AWS has them, without what accept names.",
+      "No S3 service was asked what it honours (--no-probe): each runtime asks before its first write.",
     ),
   ];
+  const asked = probe ? [...script.buckets, ...script.namespaces] : [];
   return {
     folder,
+    services: [...new Set(asked.flatMap((each) => describeService(each.place, each.features)))],
     ...writeEdgeFolder(folder, script, { workerdVersion, remarks }),
     address: script.address,
+    statusAddress: script.statusAddress,
+    command: startCommand(script.objects),
     remarks,
     workerdVersion,
     workerdPath: program,
@@ -125,15 +143,10 @@ async function edgeBuckets(
   const made: EdgeBucket[] = [];
   for (const bucket of buckets) {
     const remote = bucket.remote as ProjectRemote;
-    const { credentials, accept } = remote;
-    const place = remotePlace(remote, bucket.bucketName);
     const compatibility = compatibilitySettings(compatibilityDate, compatibilityFlags);
     made.push({
       binding: bucket.binding,
-      place,
-      features: probe
-        ? await requireRemote({ ...place, credentials, accept })
-        : assumedFeatures(accept),
+      ...(await edgePlace(remote, bucket.bucketName, probe)),
       settings: {
         storageClass: bucket.storageClass ?? "Standard",
         allowUnsizedStreams: false,
@@ -142,13 +155,68 @@ async function edgeBuckets(
       },
     });
   }
+  const folders = new Set(
+    made.flatMap(({ keysFile }) => (keysFile === null ? [] : [dirname(keysFile)])),
+  );
+  if (folders.size > 1) {
+    throw new UserError(
+      `The files of keys are in ${[...folders].join(" and ")}, and a build has one folder of keys: ` +
+        "put the files of keys_file into one folder.",
+    );
+  }
   return made;
 }
 
-/** The certificates that Node trusts too, so that the probe and the runtime trust the same. */
-function extraAuthorities(): string[] {
+/** The keys of a namespace begin with its id, so that one bucket has all namespaces. */
+async function edgeNamespaces(
+  { remote, bucketName }: NamespaceBucket,
+  bindings: readonly UploadedBinding[],
+  probe: boolean,
+): Promise<EdgeBucket[]> {
+  const made: EdgeBucket[] = [];
+  for (const { name, type, namespace_id: id } of bindings) {
+    if (type !== "kv_namespace") continue;
+    const prefix = `${remote.prefix}kv/${encodeURIComponent(id as string)}/`;
+    made.push({
+      binding: name,
+      ...(await edgePlace({ ...remote, prefix }, bucketName, probe)),
+      settings: namespaceSettings,
+    });
+  }
+  return made;
+}
+
+const namespaceSettings: BucketSettings = {
+  storageClass: "Standard",
+  honorInclude: true,
+  trailingDelimiter: false,
+  rejectBadArguments: true,
+  allowUnsizedStreams: true,
+};
+
+async function edgePlace(
+  remote: ProjectRemote,
+  bucketName: string,
+  probe: boolean,
+): Promise<Pick<EdgeBucket, "place" | "keysFile" | "features" | "accept">> {
+  const { credentials, accept } = remote;
+  const place = remotePlace(remote, bucketName);
+  const features = probe
+    ? await requireRemote({ ...place, credentials, accept })
+    : assumedFeatures(accept);
+  return { place, keysFile: remote.keysFile ?? null, features, accept };
+}
+
+/**
+ * The authorities of `NODE_EXTRA_CA_CERTS`, which the probe trusts too. Where they are named, the runtimes trust no
+ * others: one authority of hundreds could otherwise vouch for another machine as the cluster.
+ */
+function namedAuthorities({ buckets, namespaceBucket }: ProjectConfig): string[] {
   const path = process.env["NODE_EXTRA_CA_CERTS"];
-  if (path === undefined || !existsSync(path)) return [];
+  const isHttps = [...buckets, namespaceBucket].some((each) =>
+    each?.remote?.endpoint.startsWith("https:"),
+  );
+  if (!isHttps || path === undefined || !existsSync(path)) return [];
   const pattern = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----\n?/g;
   return readFileSync(path, "utf8").match(pattern) ?? [];
 }
@@ -163,7 +231,10 @@ function requiredSecrets({ table: { secrets } }: ProjectConfig): string[] {
   return Array.isArray(required) ? required.map(String) : [];
 }
 
-/** The features of AWS, without the gaps that the configuration accepts. */
+/**
+ * The features of AWS, without the gaps that the configuration accepts. The runtime finds that no service was asked,
+ * and asks.
+ */
 export function assumedFeatures(accept: readonly RemoteGap[]): RemoteFeatures {
   const has = (gap: RemoteGap): boolean => !accept.includes(gap);
   return {
@@ -171,6 +242,12 @@ export function assumedFeatures(accept: readonly RemoteGap[]): RemoteFeatures {
     putIfNoneMatch: has("conditional-put"),
     conditionalComplete: has("conditional-complete"),
     conditionalDelete: has("conditional-delete"),
+    unconditionalPut: null,
+    unconditionalDelete: false,
+    // A bucket that encrypts has other tags.
+    etagIsMd5: false,
+    service: { server: "", versioning: "unknown" },
+    seen: Object.fromEntries(accept.map((gap) => [gap, "the configuration accepts it"])),
   };
 }
 

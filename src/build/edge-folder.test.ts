@@ -16,12 +16,19 @@ const bucket: EdgeBucket = {
     bucketName: "photos",
     prefix: "a/",
   },
+  keysFile: null,
   features: {
     putIfMatch: "quoted",
     putIfNoneMatch: true,
     conditionalComplete: true,
     conditionalDelete: true,
+    unconditionalPut: "plain",
+    unconditionalDelete: true,
+    etagIsMd5: true,
+    service: { server: "", versioning: "off" },
+    seen: {},
   },
+  accept: [],
   settings: {
     storageClass: "Standard",
     honorInclude: true,
@@ -47,10 +54,12 @@ const script: EdgeScript = {
     compatibilityFlags: ["nodejs_compat"],
   },
   buckets: [bucket],
+  namespaces: [],
   secrets: ["TOKEN"],
   objects: [],
   authorities: [],
   address: "127.0.0.1:8080",
+  statusAddress: "127.0.0.1:8081",
 };
 
 describe("edgeConfigFile()", () => {
@@ -64,7 +73,7 @@ describe("edgeConfigFile()", () => {
   it("has variables as they are, and secrets from the environment", () => {
     expect(text).toContain('(name = "GREETING", text = "say \\x22hi\\x22")');
     expect(text).toContain('(name = "LIMITS", json = "{\\x22max\\x22:1}")');
-    expect(text).toContain('(name = "TOKEN", fromEnvironment = "TOKEN")');
+    expect(text).toContain('(name = "value", fromEnvironment = "TOKEN")');
   });
 
   it("has a bucket's keys from the environment", () => {
@@ -75,6 +84,18 @@ describe("edgeConfigFile()", () => {
     expect(text).toContain("\\x22endpoint\\x22:\\x22https://s3.example.net\\x22");
   });
 
+  it("has a bucket's keys from a file", () => {
+    const buckets = [{ ...bucket, keysFile: "/run/secrets/cluster.env" }];
+    const withFile = edgeConfigFile({ ...script, buckets });
+    expect(withFile).toContain('(name = "keys", disk = (path = "/run/secrets"))');
+    expect(withFile).toContain('(name = "keysFile", text = "cluster.env")');
+    expect(withFile).not.toContain(variables.accessKeyId);
+    expect(edgeEnvironment({ namespaces: [], buckets, secrets: [] })).toEqual({
+      required: [],
+      optional: [],
+    });
+  });
+
   it("has the folder of the spool, the network and structured logs", () => {
     expect(text).toContain('(name = "spool", disk = (path = "spool", writable = true))');
     expect(text).toContain('allow = ["public", "private"]');
@@ -82,11 +103,12 @@ describe("edgeConfigFile()", () => {
     expect(text).not.toContain("durableObject");
   });
 
-  it("trusts further authorities", () => {
+  it("trusts the authorities of browsers, or those that are named", () => {
     const pem = "-----BEGIN CERTIFICATE-----\nQQ==\n-----END CERTIFICATE-----\n";
     const withAuthority = edgeConfigFile({ ...script, authorities: [pem] });
     expect(withAuthority).toContain('["-----BEGIN CERTIFICATE-----\\x0aQQ==');
-    expect(text).not.toContain("trustedCertificates");
+    expect(withAuthority).not.toContain("trustBrowserCas");
+    expect(text).toContain("tlsOptions = (trustBrowserCas = true)");
   });
 
   it("has Durable Objects in a folder", () => {
@@ -96,18 +118,31 @@ describe("edgeConfigFile()", () => {
     const withObjects = edgeConfigFile({ ...script, bundle, objects });
     expect(withObjects).toContain('(name = "C", durableObjectNamespace = "Counter")');
     expect(withObjects).toContain('durableObjectStorage = (localDisk = "objects")');
-    expect(withObjects).toContain('(name = "objects", disk = (path = "objects", writable = true))');
+    expect(withObjects).toContain('(name = "objects", disk = (writable = true))');
   });
 
-  it("has neither network nor extension without buckets", () => {
-    const plain = edgeConfigFile({ ...script, buckets: [] });
+  it("has a worker over a bucket for a KV namespace", () => {
+    const bindings = [{ name: "SESSIONS", type: "kv_namespace", namespace_id: "x" }];
+    const bundle = { ...script.bundle, bindings };
+    const namespaces = [{ ...bucket, binding: "SESSIONS" }];
+    const withNamespace = edgeConfigFile({ ...script, bundle, buckets: [], namespaces });
+    expect(withNamespace).toContain('(name = "SESSIONS", kvNamespace = "kv-SESSIONS")');
+    expect(withNamespace).toMatch(
+      /name = "kv-SESSIONS",\s+worker = \([^]*embed "ledge\/store-namespace\.js"[^]*name = "BUCKET"/,
+    );
+    expect(withNamespace).toContain('(name = "REMOVES_EXPIRED", json = "true")');
+    expect(text).not.toContain("store-namespace");
+  });
+
+  it("has neither network nor extension without buckets and secrets", () => {
+    const plain = edgeConfigFile({ ...script, buckets: [], secrets: [] });
     expect(plain).not.toMatch(/extensions|spool",|network/);
   });
 });
 
 it("edgeEnvironment() names each variable once", () => {
   const second = { ...bucket, binding: "ARCHIVE" };
-  expect(edgeEnvironment({ buckets: [bucket, second], secrets: ["TOKEN"] })).toEqual({
+  expect(edgeEnvironment({ buckets: [bucket], namespaces: [second], secrets: ["TOKEN"] })).toEqual({
     required: [variables.accessKeyId, variables.secretAccessKey, "TOKEN"],
     optional: [variables.sessionToken],
   });

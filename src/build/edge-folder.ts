@@ -2,23 +2,28 @@
  * The folder of a build: the configuration of workerd for a script whose buckets are on S3 services,
  * the modules, and the file that explains both.
  *
- *     socket "http" ──▶ service "script" ── env.PHOTOS ──▶ the binding (an extension module)
- *                                                            ├──▶ "s3", a network: the S3 services
- *                                                            └──▶ "spool", a folder: large content
+ *     socket "http" ────▶ service "script" ── env.PHOTOS ──▶ the binding (an extension module)
+ *                            │                                ├──▶ "s3", a network: the S3 services
+ *     socket "status" ──▶ LedgeStatus ── reads its counters ──┘ └▶ "spool", a folder: large content
+ *     env.SESSIONS ─▶ service "kv-SESSIONS", a worker over a binding of its own
+ *
+ * The main module exports what the script's main module exports, and the entrypoint of the status: the counters are
+ * in the isolate of the script.
  *
  * Secrets are not in the configuration: workerd reads them from its environment when it starts. The
  * folder is written whole: a build that fails leaves the earlier build.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, posix } from "node:path";
 import { EmbeddedFile, indentedCapnpText, workerdConfigFile } from "../base/capnp-text.ts";
 import { linesIf } from "../base/format.ts";
-import { workerdModule } from "../base/runtime.ts";
+import { ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import type { BucketSettings } from "../store/core/operations.ts";
 import {
   remoteVariables,
   type RemoteFeatures,
+  type RemoteGap,
   type RemotePlace,
 } from "../store/remote/remote-options.ts";
 import type { ScriptBundle, ScriptModule, UploadedBinding } from "./script-bundle.ts";
@@ -26,7 +31,10 @@ import type { ScriptBundle, ScriptModule, UploadedBinding } from "./script-bundl
 export interface EdgeBucket {
   readonly binding: string;
   readonly place: RemotePlace;
+  /** The file that has the keys; `null`: the environment has them. */
+  readonly keysFile: string | null;
   readonly features: RemoteFeatures;
+  readonly accept: readonly RemoteGap[];
   readonly settings: BucketSettings;
 }
 
@@ -40,27 +48,65 @@ export interface ObjectClass {
 export interface EdgeScript {
   readonly bundle: ScriptBundle;
   readonly buckets: readonly EdgeBucket[];
+  /** KV namespaces: each is a worker over a bucket. */
+  readonly namespaces: readonly EdgeBucket[];
   /** The names of bindings whose values come from the environment. */
   readonly secrets: readonly string[];
   readonly objects: readonly ObjectClass[];
-  /** Certificates of authorities that S3 services use, in PEM, besides those that browsers trust. */
+  /** Certificates of the authorities that S3 services use, in PEM. None: those that browsers trust. */
   readonly authorities: readonly string[];
   /** `127.0.0.1:8080` */
   readonly address: string;
+  /** Of the status; `null` without status. */
+  readonly statusAddress: string | null;
 }
 
 /** Relative to the folder of the build. */
 const edgePaths = {
   config: "workerd.capnp",
   modules: "modules",
+  main: "ledge/main.js",
+  status: "ledge/status.js",
   extension: "ledge/store-remote-binding.js",
+  namespace: "ledge/store-namespace.js",
   spool: "spool",
-  objects: "objects",
   notes: "README.md",
 } as const;
 
+/** `requests`: a line of the log for each request to an S3 service. */
+const logVariable = "LEDGE_LOG";
 const extensionModule = "ledge-internal:store-remote-binding";
-const [scriptService, networkService] = ["script", "s3"];
+/**
+ * A secret is a wrapped binding, because a variable that is missing is null as a binding `fromEnvironment`. An
+ * error of a wrapped binding ends the start of workerd.
+ */
+const secretModule = {
+  name: "ledge-internal:secret",
+  internal: true,
+  esModule: [
+    "export default ({ name, value }) => {",
+    "  if (value !== null) return value;",
+    "  throw new Error(`The environment has no ${name}: set it before workerd starts.`);",
+    "};",
+  ].join("\n"),
+};
+const bindingModule = {
+  name: extensionModule,
+  internal: true,
+  esModule: new EmbeddedFile(edgePaths.extension),
+};
+const [scriptService, networkService, objectsFolder, keysFolder] = [
+  "script",
+  "s3",
+  "objects",
+  "keys",
+];
+const statusEntrypoint = "LedgeStatus";
+/** Beside the modules of the script, which import each other by relative names. */
+const statusModules = [
+  { name: "ledge-main.js", esModule: new EmbeddedFile(edgePaths.main) },
+  { name: "ledge-status.js", esModule: new EmbeddedFile(edgePaths.status) },
+];
 /** Names of blobs begin with it. The rest of a name is random, so all runtimes can have the same. */
 const runId = "0".repeat(16);
 
@@ -72,14 +118,14 @@ export function edgeConfigFile(script: EdgeScript): string {
   );
 }
 
-function edgeConfig({ bundle, buckets, secrets, objects, ...script }: EdgeScript): object {
-  const hasBuckets = buckets.length > 0;
+function edgeConfig(script: EdgeScript): object {
+  const { bundle, buckets, namespaces, secrets, objects } = script;
+  const hasBuckets = allBuckets(script).length > 0;
   const { compatibilityDate, compatibilityFlags } = bundle;
-  const extension = {
-    name: extensionModule,
-    internal: true,
-    esModule: new EmbeddedFile(edgePaths.extension),
-  };
+  const modules = [
+    ...(hasBuckets ? [bindingModule] : []),
+    ...(secrets.length > 0 ? [secretModule] : []),
+  ];
   return {
     services: [
       {
@@ -87,10 +133,13 @@ function edgeConfig({ bundle, buckets, secrets, objects, ...script }: EdgeScript
         worker: {
           compatibilityDate,
           ...(compatibilityFlags.length > 0 && { compatibilityFlags }),
-          modules: bundle.modules.map(embedded),
+          modules: [
+            ...(script.statusAddress === null ? [] : statusModules),
+            ...bundle.modules.map(embedded),
+          ],
           bindings: [
             ...bundle.bindings.map(plainBinding),
-            ...secrets.map((name) => ({ name, fromEnvironment: name })),
+            ...secrets.map(secretBinding),
             ...buckets.map(bucketBinding),
           ],
           ...(objects.length > 0 && {
@@ -99,28 +148,65 @@ function edgeConfig({ bundle, buckets, secrets, objects, ...script }: EdgeScript
               uniqueKey,
               enableSql: hasSql,
             })),
-            durableObjectStorage: { localDisk: edgePaths.objects },
+            durableObjectStorage: { localDisk: objectsFolder },
           }),
         },
       },
-      ...(hasBuckets ? [network(script.authorities), folderService(edgePaths.spool)] : []),
-      ...(objects.length > 0 ? [folderService(edgePaths.objects)] : []),
+      ...(hasBuckets
+        ? [network(script.authorities), folderService(edgePaths.spool, edgePaths.spool)]
+        : []),
+      ...keysFolders(allBuckets(script)),
+      ...namespaces.map(namespaceWorker),
+      // Without a path: workerd does not start without an option that names the folder.
+      ...(objects.length > 0 ? [folderService(objectsFolder)] : []),
     ],
-    sockets: [{ name: "http", address: script.address, http: {}, service: scriptService }],
-    ...(hasBuckets && { extensions: [{ modules: [extension] }] }),
+    sockets: [
+      { name: "http", address: script.address, http: {}, service: scriptService },
+      ...(script.statusAddress === null ? [] : [statusSocket(script.statusAddress)]),
+    ],
+    ...(modules.length > 0 && { extensions: [{ modules }] }),
     logging: { structuredLogging: true },
   };
 }
 
 /** Private addresses too: a cluster seldom has a public address. */
 function network(authorities: readonly string[]): object {
-  const trusted = authorities.length > 0 && { trustedCertificates: authorities };
-  const tlsOptions = { trustBrowserCas: true, ...trusted };
+  const tlsOptions =
+    authorities.length > 0 ? { trustedCertificates: authorities } : { trustBrowserCas: true };
   return { name: networkService, network: { allow: ["public", "private"], tlsOptions } };
 }
 
-function folderService(name: string): object {
-  return { name, disk: { path: name, writable: true } };
+/** @param path absent: `--directory-path=NAME=FOLDER` has to name the folder */
+function folderService(name: string, path?: string): object {
+  return { name, disk: { path, writable: true } };
+}
+
+function statusSocket(address: string): object {
+  const service = { name: scriptService, entrypoint: statusEntrypoint };
+  return { name: "status", address, http: {}, service };
+}
+
+function mainModuleText([main]: readonly ScriptModule[]): string {
+  const script = JSON.stringify(`./${main?.name}`);
+  return [
+    `export * from ${script};`,
+    `export { default } from ${script};`,
+    `export { ${statusEntrypoint} } from "./ledge-status.js";`,
+    "",
+  ].join("\n");
+}
+
+function secretBinding(name: string): object {
+  return {
+    name,
+    wrapped: {
+      moduleName: secretModule.name,
+      innerBindings: [
+        { name: "name", text: name },
+        { name: "value", fromEnvironment: name },
+      ],
+    },
+  };
 }
 
 function embedded({ name, type }: ScriptModule): object {
@@ -132,30 +218,75 @@ function modulePath(name: string): string {
 }
 
 function plainBinding({ name, type, text, json, class_name: className }: UploadedBinding): object {
+  if (type === "kv_namespace") return { name, kvNamespace: namespaceService(name) };
   if (type === "plain_text") return { name, text };
   if (type === "json") return { name, json: JSON.stringify(json) };
   return { name, durableObjectNamespace: className };
 }
 
-function bucketBinding({ binding, place, features, settings }: EdgeBucket): object {
+function keysFolders(buckets: readonly EdgeBucket[]): object[] {
+  const file = buckets.find(({ keysFile }) => keysFile !== null)?.keysFile;
+  return file == null ? [] : [{ name: keysFolder, disk: { path: dirname(file) } }];
+}
+
+function keyBindings({ place, keysFile }: EdgeBucket): object[] {
+  if (keysFile === null) {
+    return Object.entries(remoteVariables(place.remote)).map(([name, variable]) => ({
+      name,
+      fromEnvironment: variable,
+    }));
+  }
+  return [
+    { name: "keys", service: keysFolder },
+    { name: "keysFile", text: basename(keysFile) },
+  ];
+}
+
+function bucketBinding(bucket: EdgeBucket): object {
+  const { binding, place, features, accept, settings } = bucket;
   const access = { bucketName: place.bucketName, runId, latencyMilliseconds: 0 };
   return {
     name: binding,
     wrapped: {
       moduleName: extensionModule,
       innerBindings: [
-        { name: "remote", json: JSON.stringify({ ...place, features }) },
-        ...Object.entries(remoteVariables(place.remote)).map(([name, variable]) => ({
-          name,
-          fromEnvironment: variable,
-        })),
+        { name: "remote", json: JSON.stringify({ ...place, features, accept }) },
+        ...keyBindings(bucket),
         { name: "network", service: networkService },
         { name: "spool", service: edgePaths.spool },
         { name: "bucket", json: JSON.stringify(access) },
         { name: "settings", json: JSON.stringify(settings) },
+        { name: "status", json: JSON.stringify({ binding }) },
+        { name: "log", fromEnvironment: logVariable },
       ],
     },
   };
+}
+
+function namespaceService(binding: string): string {
+  return `kv-${binding}`;
+}
+
+function namespaceWorker(namespace: EdgeBucket): object {
+  const { binding, features } = namespace;
+  return {
+    name: namespaceService(binding),
+    worker: {
+      compatibilityDate: ownCompatibilityDate,
+      modules: [{ name: "worker", esModule: new EmbeddedFile(edgePaths.namespace) }],
+      bindings: [
+        bucketBinding({ ...namespace, binding: "BUCKET" }),
+        { name: "REMOVES_EXPIRED", json: JSON.stringify(features.conditionalDelete) },
+      ],
+    },
+  };
+}
+
+function allBuckets({
+  buckets,
+  namespaces,
+}: Pick<EdgeScript, "buckets" | "namespaces">): readonly EdgeBucket[] {
+  return [...buckets, ...namespaces];
 }
 
 interface EdgeEnvironment {
@@ -164,14 +295,14 @@ interface EdgeEnvironment {
   readonly optional: readonly string[];
 }
 
-export function edgeEnvironment({
-  buckets,
-  secrets,
-}: Pick<EdgeScript, "buckets" | "secrets">): EdgeEnvironment {
-  const variables = buckets.map(({ place }) => remoteVariables(place.remote));
+export function edgeEnvironment(
+  script: Pick<EdgeScript, "buckets" | "namespaces" | "secrets">,
+): EdgeEnvironment {
+  const withoutFile = allBuckets(script).filter(({ keysFile }) => keysFile === null);
+  const variables = withoutFile.map(({ place }) => remoteVariables(place.remote));
   const keys = variables.flatMap((each) => [each.accessKeyId, each.secretAccessKey]);
   return {
-    required: [...new Set([...keys, ...secrets])],
+    required: [...new Set([...keys, ...script.secrets])],
     optional: [...new Set(variables.map(({ sessionToken }) => sessionToken))],
   };
 }
@@ -182,11 +313,12 @@ interface EdgeNotes {
 }
 
 function notesText(
-  { buckets, objects, address }: EdgeScript,
+  script: EdgeScript,
   { workerdVersion, remarks, required, optional }: EdgeNotes & EdgeEnvironment,
 ): string {
-  const hasBuckets = buckets.length > 0;
-  const places = buckets.map(({ binding, place: { bucketName, endpoint, prefix } }) => {
+  const { objects, address, statusAddress } = script;
+  const hasBuckets = allBuckets(script).length > 0;
+  const places = allBuckets(script).map(({ binding, place: { bucketName, endpoint, prefix } }) => {
     const begin = prefix === "" ? "" : `, keys begin with ${prefix}`;
     return `- \`env.${binding}\`: ${bucketName} at ${endpoint}${begin}`;
   });
@@ -196,22 +328,33 @@ function notesText(
     "`ledge build` has written this folder. It needs workerd and nothing else: no Node, no npm.",
     "",
     "```sh",
-    `cd THIS_FOLDER && workerd serve ${edgePaths.config}`,
+    `cd THIS_FOLDER && ${startCommand(objects)}`,
     "```",
     "",
     `- workerd ${workerdVersion} is the version of the build. Use the same version, or a later one after a test.`,
     `- The script listens at ${address}. Another address: \`--socket-addr=http=0.0.0.0:8080\`.`,
     ...linesIf(
+      statusAddress !== null,
+      `- /healthz, /readyz and /metrics are at ${statusAddress}. Another address: \`--socket-addr=status=127.0.0.1:9000\`.`,
+    ),
+    ...linesIf(
       hasBuckets,
-      `- \`${edgePaths.spool}/\` holds large content while it is sent. The folder may be emptied while no ` +
-        "runtime uses it. Another folder: `--directory-path=spool=DIR`.",
+      `- \`${edgePaths.spool}/\` holds large content while it is sent. A runtime that is killed leaves files: empty ` +
+        "the folder before a start. Each runtime needs its own: `--directory-path=spool=DIR`.",
+    ),
+    ...allBuckets(script).flatMap(({ keysFile, place }) =>
+      keysFile === null
+        ? []
+        : [
+            `- ${keysFile} has the keys of the remote "${place.remote}". Another folder: \`--directory-path=${keysFolder}=DIR\`.`,
+          ],
     ),
     ...linesIf(
       objects.length > 0,
-      `- \`${edgePaths.objects}/\` holds the databases of the Durable Objects. One runtime at a time may use ` +
-        "the folder, and another machine has other objects.",
+      "- OBJECTS_FOLDER holds the databases of the Durable Objects, and stays when a build is replaced. Two " +
+        "runtimes would damage it: `flock` refuses the second. Another machine has other objects.",
     ),
-    "- The log is on standard output, a line of JSON for each entry.",
+    `- The log is on standard output, a line of JSON for each entry. ${logVariable}=requests logs each request to a service.`,
     ...remarks.map((remark) => `- ${remark}`),
     "",
     ...linesIf(
@@ -224,8 +367,16 @@ function notesText(
       "```",
       "",
     ),
-    ...linesIf(hasBuckets, "Buckets:", "", ...places, ""),
+    ...linesIf(hasBuckets, "Buckets and KV namespaces:", "", ...places, ""),
   ].join("\n");
+}
+
+/** `flock` holds a lock on the folder of the objects as long as workerd runs. */
+export function startCommand(objects: readonly ObjectClass[]): string {
+  const serve = `workerd serve ${edgePaths.config}`;
+  return objects.length === 0
+    ? serve
+    : `flock --nonblock --verbose --no-fork OBJECTS_FOLDER ${serve} --directory-path=${objectsFolder}=OBJECTS_FOLDER`;
 }
 
 /**
@@ -247,22 +398,34 @@ export function writeEdgeFolder(
   script: EdgeScript,
   notes: EdgeNotes,
 ): EdgeEnvironment & { readonly files: readonly string[] } {
-  const { bundle, buckets, objects } = script;
-  const hasBuckets = buckets.length > 0;
+  const { bundle, namespaces, statusAddress } = script;
+  const hasBuckets = allBuckets(script).length > 0;
   const environment = edgeEnvironment(script);
   const files = new Map<string, string | Uint8Array>([
     [edgePaths.config, edgeConfigFile(script)],
     ...bundle.modules.map(({ name, content }) => [modulePath(name), content] as const),
+    ...(statusAddress === null
+      ? []
+      : ([
+          [edgePaths.main, mainModuleText(bundle.modules)],
+          [edgePaths.status, workerdModule("edge-status")],
+        ] as const)),
     ...(hasBuckets ? [[edgePaths.extension, workerdModule("store-remote-binding")] as const] : []),
+    ...(namespaces.length > 0
+      ? [[edgePaths.namespace, workerdModule("store-namespace")] as const]
+      : []),
     [edgePaths.notes, notesText(script, { ...notes, ...environment })],
   ]);
   for (const path of files.keys()) requireInside(path);
   for (const stale of [edgePaths.modules, dirname(edgePaths.extension)]) {
     rmSync(join(folder, stale), { recursive: true, force: true });
   }
-  // These folders keep their content.
-  if (hasBuckets) mkdirSync(join(folder, edgePaths.spool), { recursive: true });
-  if (objects.length > 0) mkdirSync(join(folder, edgePaths.objects), { recursive: true });
+  // The folder keeps its content, which may be private.
+  const spool = join(folder, edgePaths.spool);
+  if (hasBuckets) {
+    mkdirSync(spool, { recursive: true });
+    chmodSync(spool, 0o700);
+  }
   for (const [path, content] of files) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });

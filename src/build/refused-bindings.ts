@@ -12,7 +12,6 @@ const supportedTypes: ReadonlySet<string> = new Set([
 
 /** What the types of bindings are called; another type is named as it is. */
 const kinds: Readonly<Record<string, string>> = {
-  kv_namespace: "a KV namespace",
   r2_bucket: "an R2 bucket",
   d1: "a D1 database",
   queue: "a queue",
@@ -37,8 +36,14 @@ const kinds: Readonly<Record<string, string>> = {
 const remedy =
   "Give the build an environment without it (ledge build --env NAME): environments inherit no bindings.";
 
-/** @returns a sentence for each binding that the build cannot have */
-export function refusedBindings(bindings: readonly UploadedBinding[]): string[] {
+/**
+ * @param hasNamespaces whether a remote has the KV namespaces
+ * @returns a sentence for each binding that the build cannot have
+ */
+export function refusedBindings(
+  bindings: readonly UploadedBinding[],
+  hasNamespaces: boolean,
+): string[] {
   return bindings.flatMap(({ name, type, script_name: script }) => {
     if (type === "durable_object_namespace" && typeof script === "string") {
       return [
@@ -47,16 +52,33 @@ export function refusedBindings(bindings: readonly UploadedBinding[]): string[] 
       ];
     }
     if (supportedTypes.has(type)) return [];
+    if (type === "kv_namespace") {
+      if (hasNamespaces) return [];
+      return [
+        `The binding "${name}" is a KV namespace, and no remote has a bucket for it: add kv_bucket = ` +
+          '"BUCKET" to a table [remotes.NAME], whose S3 service has the bucket. Or give the build an ' +
+          "environment without the binding (ledge build --env NAME).",
+      ];
+    }
+    if (type === "inherit") {
+      return [
+        `The binding "${name}" names no resource, which a deploy would create: add the id of the KV ` +
+          `namespace. ${remedy}`,
+      ];
+    }
     const kind = kinds[type] ?? `of the type "${type}"`;
     return [`The binding "${name}" is ${kind}, which workerd alone does not have. ${remedy}`];
   });
 }
 
+const servedElsewhere =
+  "serve static files from the load balancer or from a bucket (docs/production.md has a configuration of nginx)";
+
 /** @returns a sentence for each other part of the configuration that the build cannot have */
 export function refusedKeys(table: Table): string[] {
   const sentences: Readonly<Record<string, string>> = {
-    assets: "serve static files from the load balancer or from a bucket",
-    site: "serve static files from the load balancer or from a bucket",
+    assets: servedElsewhere,
+    site: servedElsewhere,
     containers: "run the containers by themselves",
     workflows: "a workflow needs the deployed platform",
   };
@@ -65,7 +87,7 @@ export function refusedKeys(table: Table): string[] {
     .map(
       ([key, advice]) =>
         `The configuration has "${key}", which workerd alone does not have: ${advice}, and remove ` +
-        "the key from the environment of the build.",
+        "the key from the environment of the build. Environments inherit the key from the top level.",
     );
 }
 

@@ -18,8 +18,10 @@ export const build: LeafCommand = {
       "(default: dist-edge beside the configuration file)",
     "--ip ADDRESS": "The address to listen at (default: 127.0.0.1)",
     "--port PORT": "The port to listen at (default: 8080)",
+    "--status-port PORT":
+      "The port on loopback of /healthz, /readyz and /metrics; 0: none (default: 8081)",
     "--secret NAME...": "A secret that the script reads from its environment",
-    "--no-probe": "Asks no S3 service, and assumes that it honours conditional writes",
+    "--no-probe": "Asks no S3 service what it honours: each runtime asks before its first write",
     ...jsonOption,
   },
   examples: [
@@ -37,21 +39,24 @@ export const build: LeafCommand = {
       outdir: invocation.text("outdir"),
       ip: invocation.text("ip"),
       port: invocation.integer("port", portMax),
+      statusPort: invocation.integer("status-port", portMax),
       secrets: invocation.list("secret"),
       probe: !invocation.flag("no-probe"),
     });
-    const { folder, files, required, optional, workerdVersion, remarks } = made;
+    const { folder, files, services, required, optional, workerdVersion, remarks, command } = made;
     const shown = shownPath(folder);
     const variables = [...required, ...optional.map((name) => `${name} (for temporary keys)`)];
     const lines = [
       `Written to ${shown}:`,
       ...files.map((path) => `  ${path}`),
+      ...linesIf(services.length > 0, "", "S3 services:"),
+      ...services.map((line) => `  ${line}`),
       ...linesIf(variables.length > 0, "", "workerd needs in its environment:"),
       ...variables.map((name) => `  ${name}`),
       ...linesIf(remarks.length > 0, "", ...remarks),
       "",
       `Run it with workerd ${workerdVersion}:`,
-      `  cd ${shown} && workerd serve workerd.capnp`,
+      `  cd ${shown} && ${command}`,
     ];
     print(invocation, made, lines.join("\n"));
   },

@@ -7,6 +7,7 @@
  * strict: an unknown option is an error with a suggestion.
  */
 import { parseArgs } from "node:util";
+import { toMilliseconds } from "../base/format.ts";
 import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 
@@ -118,6 +119,21 @@ export class Invocation {
     if (value <= (max ?? Number.MAX_SAFE_INTEGER)) return value;
     const range = max === undefined ? "" : ` from 0 to ${max}`;
     throw new UsageError(`--${name} must be a whole number${range}, not "${text}".`);
+  }
+
+  /** Whole seconds, at least one: `90`, `90s`, `1h30m`. */
+  seconds(name: string, max: "1d" | "7d"): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    let seconds = NaN;
+    try {
+      seconds = toMilliseconds(/^\d+$/.test(text) ? `${text}s` : text) / 1000;
+    } catch {
+      // The sentence below says more.
+    }
+    const isInRange = seconds >= 1 && seconds <= toMilliseconds(max) / 1000;
+    if (Number.isInteger(seconds) && isInRange) return seconds;
+    throw new UsageError(`--${name} must be a time from 1s to ${max}, such as 15m, not "${text}".`);
   }
 
   /** The value of an option with the choices `true` and `false`. */

@@ -8,7 +8,7 @@ import type { CommandGroup } from "./command.ts";
 import { completionOf } from "./completion.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
-import { explore, s3 } from "./serve.ts";
+import { explore, s3, serveDns } from "./serve.ts";
 import { types } from "./types.ts";
 
 const store: CommandGroup = {
@@ -52,13 +52,25 @@ const store: CommandGroup = {
 
 const dns: CommandGroup = {
   name: "dns",
-  summary: "The zones of a project: list, add, set, import, export, dig",
+  summary: "The zones of a project: list, add, set, import, export, dig, serve",
   async commands() {
-    const [zones, records, { importRecords }, { dig }, { runClient, trust }] = await Promise.all([
+    const [
+      zones,
+      { dnssec },
+      records,
+      { importRecords },
+      { dig },
+      { faults },
+      { queries },
+      { runClient, trust },
+    ] = await Promise.all([
       import("./dns/zones.ts"),
+      import("./dns/dnssec.ts"),
       import("./dns/records.ts"),
       import("./dns/import.ts"),
       import("./dns/dig.ts"),
+      import("./dns/query-faults.ts"),
+      import("./dns/queries.ts"),
       import("./dns/trust.ts"),
     ]);
     return [
@@ -69,8 +81,11 @@ const dns: CommandGroup = {
       records.deleteRecords,
       importRecords,
       zones.exportRecords,
-      zones.dnssec,
+      dnssec,
       dig,
+      serveDns,
+      faults,
+      queries,
       trust,
       runClient,
     ];

@@ -23,6 +23,11 @@ describe("parseFaultSpec()", () => {
       "dns:lost-notify:*:probability=0.5,seed=7",
       { kind: "lost_notify", probability: 0.5, seed: 7 },
     ],
+    ["dns:ttl:*:ttl=0", { kind: "ttl", ttl: 0 }],
+    [
+      "dns:answer:a.test/A:content=192.0.2.1,ttl=5,content=192.0.2.2",
+      { kind: "answer", name: "a.test", type: "A", content: ["192.0.2.1", "192.0.2.2"], ttl: 5 },
+    ],
     ["dns:delay:a.test:by=1m", { kind: "delay", name: "a.test", by: "1m" }],
   ])("reads %s", (text, fault) => {
     expect(parseFaultSpec(text)).toEqual({ subject: "dns", fault });
@@ -38,6 +43,8 @@ describe("parseFaultSpec()", () => {
     ["dns:drop:a.test:2s", '"by" is a field of delay and propagation_delay, not of drop.'],
     ["dns:delay:a.test", '"delay" needs "by"'],
     ["dns:delay:a.test:1s,2s", '"by" is given twice.'],
+    ["dns:drop:a.test:server=foo", '"server" is "foo", which is no IP address.'],
+    ["dns:wrong-id:a.test:transport=https", '"wrong_id" has an effect over udp, tcp, tls only'],
     ["dns:drop:a.test:name=b.test", '"name" is given twice.'],
     ["dns:drop:a.test:tmies=1", '"tmies" is no field of a fault. Did you mean "times"?'],
     ["dns:drop:a.test:times=x", '"times" is "x": give a whole number from 1.'],

@@ -10,7 +10,8 @@
  * - KIND is a kind of `QueryFaultInput`, with hyphens for underscores.
  * - TARGET is NAME or NAME/TYPE. `*` in NAME stands for any characters. For lame, propagation-delay and
  *   lost-notify, NAME is a zone: the name and all names below it.
- * - An OPTION is FIELD=VALUE, with the fields of `QueryFaultInput`. A length of time alone is the field `by`.
+ * - An OPTION is FIELD=VALUE, with the fields of `QueryFaultInput`. A length of time alone is the field
+ *   `by`. `content` may be given several times, for several records.
  *
  * Only the first three colons separate, because addresses have colons.
  */
@@ -19,10 +20,10 @@ import { UserError } from "../base/user-error.ts";
 import {
   QueryFaultError,
   queryFaultKinds,
-  readQueryFault,
   type QueryFaultInput,
   type QueryFaultKind,
 } from "../dns/fault/query-fault.ts";
+import { readQueryFault } from "../dns/fault/read-fault.ts";
 import {
   BucketFaultError,
   parseBucketFault,
@@ -52,7 +53,7 @@ const zoneKinds: ReadonlySet<string> = new Set<QueryFaultKind>([
   "propagation_delay",
   "lost_notify",
 ]);
-const numberFields = new Set(["nth", "times", "probability", "seed"]);
+const numberFields = new Set(["nth", "times", "probability", "seed", "ttl"]);
 
 /** @throws UserError that quotes the text */
 export function parseFaultSpec(text: string, options: FaultSpecOptions = {}): ParsedFault {
@@ -118,8 +119,10 @@ function parseDnsFault(rest: string): QueryFaultInput {
   for (const option of options?.split(",") ?? []) {
     const [field, value] = splitAt(option, "=");
     const key = value === undefined ? "by" : field;
-    if (Object.hasOwn(fault, key)) throw new QueryFaultError(`"${key}" is given twice.`);
-    fault[key] = numberFields.has(key) ? toNumber(value!) : (value ?? option);
+    const read = numberFields.has(key) ? toNumber(value!) : (value ?? option);
+    if (!Object.hasOwn(fault, key)) fault[key] = read;
+    else if (key === "content") fault[key] = [fault[key], read].flat();
+    else throw new QueryFaultError(`"${key}" is given twice.`);
   }
   readQueryFault(fault);
   return fault as unknown as QueryFaultInput;

@@ -31,6 +31,10 @@ https_port = "443"
 > 2:1 3:5 dns.https_port must be true for port 8443, or a port, 0 to 65535; 0 takes any free port.
 
 [dns]
+tls_port = -1
+> 2:1 3:5 dns.tls_port must be true for port 8853, or a port, 0 to 65535; 0 takes any free port.
+
+[dns]
 https_names = ["*.example.org"]
 > 2:16 4:7 dns.https_names[0] must be a hostname, and no wildcard.
 

@@ -19,7 +19,7 @@ import {
 import { UserError } from "../base/user-error.ts";
 import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
 import { readS3, type ProjectS3 } from "../s3/s3-table.ts";
-import { readRemotes } from "../store/config/remotes.ts";
+import { readRemotes, type NamespaceBucket } from "../store/config/remotes.ts";
 import {
   compatibilityDateSchema,
   compatibilityFlagsSchema,
@@ -42,6 +42,8 @@ export interface ProjectConfig {
   /** The table of the environment. */
   readonly table: Table;
   readonly buckets: readonly BucketBinding[];
+  /** Where KV namespaces are, for a caller that has asked for `namespaces`. */
+  readonly namespaceBucket?: NamespaceBucket | undefined;
   readonly dns: ProjectDns;
   readonly s3: ProjectS3;
   readonly warnings: readonly string[];
@@ -62,6 +64,8 @@ export interface ReadConfigOptions {
   envFiles?: readonly string[];
   /** Whether remotes may lack keys: they are empty then. */
   keysOptional?: boolean;
+  /** Whether KV namespaces are on the S3 service that has `kv_bucket`, as in a build. */
+  namespaces?: boolean;
 }
 
 /**
@@ -97,12 +101,14 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
   const { remotes = {}, store_buckets: given = [] } = table;
   const variables = { ...secrets, ...process.env };
-  const findRemote = readRemotes(remotes, variables, { report, keysOptional });
-  const configured = readBuckets(given, deployed, findRemote, report);
+  const places = readRemotes(remotes, variables, { report, keysOptional, folder });
+  const configured = readBuckets(given, deployed, places.findRemote, report);
   for (const [index, { bucketName, remote }] of configured.entries()) {
     const problem = remote === undefined ? deployProblem(bucketName) : null;
     if (problem !== null) reportTo(oddNames)(["store_buckets", index, "bucket_name"], problem);
   }
+  const hasNamespaces = options.namespaces === true && hasItems(table["kv_namespaces"]);
+  const namespaceBucket = hasNamespaces ? places.findNamespaceBucket() : undefined;
   const buckets = adopt ? [...configured, ...adoptBuckets(table, configured, report)] : configured;
   const dns = readDns(table, secrets, report);
   const s3 = readS3(table, secrets, report);
@@ -115,7 +121,23 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   ];
   const notices = located(file, oddNames);
   const path = file?.path ?? null;
-  return { path, folder, environment, source, table, buckets, dns, s3, warnings, notices };
+  return {
+    path,
+    folder,
+    environment,
+    source,
+    table,
+    buckets,
+    namespaceBucket,
+    dns,
+    s3,
+    warnings,
+    notices,
+  };
+}
+
+function hasItems(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
 }
 
 /** What to tell the user at the start of a command: all warnings, and the notices that are new. */

@@ -107,6 +107,18 @@ describe("[remotes.NAME]", () => {
     });
   });
 
+  it("has bounds, and refuses numbers that can be none", () => {
+    const table = `${bucket}[remotes.cluster]\n${endpoint}${keys}`;
+    expect(remoteOf(`${table}connections = 16\ncall_timeout = 2.5\n`)?.limits).toEqual({
+      connections: 16,
+      callMilliseconds: 2500,
+    });
+    expect(mistakesOf(`${table}connections = 0\nidle_timeout = "5"\n`)).toEqual([
+      expect.stringContaining("must be from 1 to 10000"),
+      expect.stringContaining("must be a number"),
+    ]);
+  });
+
   it("takes keys from .dev.vars before the table, and from the environment before both", () => {
     const text = `${bucket}[remotes.cluster]\n${endpoint}${keys}`;
     const variables =
@@ -209,6 +221,35 @@ describe("[remotes.NAME]", () => {
     expect(mistakesOf(text, 'LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY="a b"\n')).toEqual([
       "The variable LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY must be ASCII without spaces.",
     ]);
+  });
+});
+
+function namespaceTable(name: string): string {
+  return `[remotes.${name}]\n${endpoint}kv_bucket = "kv"\n`;
+}
+
+describe("kv_bucket", () => {
+  const namespaces = '[[kv_namespaces]]\nbinding = "KV"\nid = "x"\n';
+  it("is the bucket of KV namespaces for a caller that asks, which alone needs the keys", () => {
+    write(namespaces + namespaceTable("cluster") + keys);
+    const { namespaceBucket } = readConfig({ folder, namespaces: true });
+    expect(namespaceBucket).toMatchObject({ bucketName: "kv", remote: { name: "cluster" } });
+    write(namespaces + namespaceTable("cluster"));
+    expect(readConfig({ folder }).namespaceBucket).toBeUndefined();
+    expect(() => readConfig({ folder, namespaces: true })).toThrow("has no access_key_id");
+  });
+
+  it("is not asked for by a project without KV namespaces", () => {
+    write(namespaceTable("cluster"));
+    expect(readConfig({ folder, namespaces: true }).namespaceBucket).toBeUndefined();
+  });
+
+  it("is a mistake in a second remote, and as a path", () => {
+    expect(mistakesOf(namespaceTable("cluster") + namespaceTable("other"))).toEqual([
+      "6:1: remotes.other.kv_bucket is already in remotes.cluster: all KV namespaces are in one bucket.",
+    ]);
+    const path = namespaceTable("cluster").replace('"kv"', '"kv/sessions"');
+    expect(mistakesOf(path)[0]).toContain("must be the name of a bucket of the service");
   });
 });
 

@@ -22,6 +22,7 @@ import {
   apiHost,
   describeCredentials,
   describeHttps,
+  describeListeners,
   startServer,
   type RunningServer,
 } from "../dns/server/start-dns.ts";
@@ -45,6 +46,7 @@ import type { DnsLocation, DnsSummary } from "./summary.ts";
 interface Ports {
   readonly port: number;
   readonly httpsPort: number | undefined;
+  readonly tlsPort: number | undefined;
   readonly dnsPort: number;
 }
 
@@ -125,10 +127,11 @@ export class CompanionDns {
     const { dns } = this.#config;
     const server = this.#server;
     const location = { ...(await this.locate()), notes: this.#notes };
-    if (server === null) return { ...location, details: [], zones: [] };
+    if (server === null) return { ...location, details: [], zones: [], listeners: [] };
     const credentials = isDnsDeclared(this.#config) ? describeCredentials(dns.variables) : [];
     const details = [...describeHttps(server.httpsUrl), ...credentials];
-    return { ...location, details, zones: await server.listZones() };
+    const listeners = describeListeners(server);
+    return { ...location, details, zones: await server.listZones(), listeners };
   }
 
   /** Where DNS is now, without a call of the record API: what asks often must not fill its log. */
@@ -201,6 +204,7 @@ export class CompanionDns {
       // The port on demand is the port for clients, and passes connections on.
       port: this.#demandPort === null ? (dnsApiPort ?? dns.apiPort) : 0,
       httpsPort: dns.httpsPort ?? undefined,
+      tlsPort: dns.tlsPort ?? undefined,
       dnsPort: dnsPort ?? dns.port,
     };
     const last = isDeepStrictEqual(wanted, this.#lastPorts?.wanted) ? this.#lastPorts : null;
@@ -213,6 +217,7 @@ export class CompanionDns {
     const used = {
       port: portOf(server.url),
       httpsPort: server.httpsUrl === null ? undefined : portOf(server.httpsUrl),
+      tlsPort: server.tlsPort ?? undefined,
       dnsPort: server.dnsPort ?? 0,
     };
     this.#lastPorts = { wanted, used };

@@ -107,7 +107,7 @@ export async function startDevServer(options: StartDevOptions): Promise<DevServe
     if (config.buckets.length > 0) {
       requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
     } else requireWritableFolder(persistPath(state));
-    const remotes = await checkRemotes(config.buckets);
+    const remotes = await checkRemotes(config.buckets, pluginFolder(state, "store"));
     if (options.dns !== false) {
       dns = new CompanionDns(config, options, (news) => server?.reportDns(news));
     }
@@ -396,7 +396,8 @@ export class DevServer implements RunningDev {
     const previous = this.#projects;
     try {
       const projects = readProjects(this.#options);
-      this.#remotes = await checkRemotes(projects.flatMap(({ config }) => config.buckets));
+      const buckets = projects.flatMap(({ config }) => config.buckets);
+      this.#remotes = await checkRemotes(buckets, pluginFolder(this.persistFolder, "store"));
       this.#projects = projects;
       this.#warn();
       await this.#parts.dns?.update(this.#config);

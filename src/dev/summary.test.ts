@@ -37,6 +37,7 @@ const running: DnsSummary = {
   addresses: ["127.0.0.1:8053", "[::1]:8053"],
   details: ["  https    https://localhost:8443/client/v4", "  e-mail   dev@ledge.local"],
   zones: ["example.org"],
+  listeners: ["DNS        127.0.0.1:8053, [::1]:8053 (UDP and TCP)"],
   notes: [],
 };
 
@@ -53,7 +54,7 @@ describe("renderSummary()", () => {
       {
         name: "old",
         endpoint: "http://[::1]:9000",
-        gaps: ["conditional-complete", "conditional-delete"],
+        gaps: ["conditional-complete: ignored.", "conditional-delete: ignored."],
       },
     ];
     expect(
@@ -63,7 +64,8 @@ describe("renderSummary()", () => {
     ).toEqual([
       "Remote     cluster, https://s3.example.net",
       "Remote     old, http://[::1]:9000",
-      "  lacks    conditional-complete, conditional-delete",
+      "  lacks    conditional-complete: ignored.",
+      "  lacks    conditional-delete: ignored.",
     ]);
   });
 
@@ -109,7 +111,7 @@ describe("renderSummary()", () => {
 });
 
 describe("renderDns()", () => {
-  const elsewhere = { notes: ["Mind this."], details: [], zones: [] };
+  const elsewhere = { notes: ["Mind this."], details: [], zones: [], listeners: [] };
 
   it("is one line without [dns], after the notes", () => {
     expect(renderDns({ ...elsewhere, state: "on demand", url: api })).toEqual([

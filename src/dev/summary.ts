@@ -5,7 +5,7 @@ import { shownPath } from "../config/config-file.ts";
 import type { BucketBinding } from "../store/config/store-buckets.ts";
 import { remotePlace } from "../store/config/remotes.ts";
 import { requireRemote } from "../store/node/remote-buckets.ts";
-import { gapsOf, type RemoteGap } from "../store/remote/remote-options.ts";
+import { describeGaps } from "../store/remote/remote-gaps.ts";
 
 /** A binding as wrangler's dev server has it. The fields depend on the type. */
 export interface ScriptBinding {
@@ -64,6 +64,8 @@ export type DnsSummary = DnsLocation & {
   readonly details: readonly string[];
   /** All zones that exist, while DNS runs here. */
   readonly zones: readonly string[];
+  /** Lines that say where queries are answered, while DNS runs here. */
+  readonly listeners: readonly string[];
 };
 
 const zonesShownMax = 8;
@@ -90,7 +92,7 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
     `State      ${shownPath(stateFolder, workingFolder)}`,
     ...summary.remotes.flatMap(({ name, endpoint, gaps }) => [
       `Remote     ${name}, ${endpoint}`,
-      ...(gaps.length === 0 ? [] : [`  lacks    ${gaps.join(", ")}`]),
+      ...gaps.map((gap) => `  lacks    ${gap}`),
     ]),
     ...(s3 === null ? [] : renderS3(s3)),
     ...(dns === null ? [] : renderDns(dns)),
@@ -120,13 +122,8 @@ function describeDns(dns: DnsSummary): string[] {
       `DNS API    ${dns.url ?? "starts"} (of process ${dns.processId ?? "?"}, while that process runs)`,
     ];
   }
-  const { url, details, addresses, zones } = dns;
-  return [
-    `DNS API    ${url}`,
-    ...details,
-    `  zones    ${describeZones(zones)}`,
-    ...(addresses.length === 0 ? [] : [`DNS        ${addresses.join(", ")} (UDP and TCP)`]),
-  ];
+  const { url, details, zones, listeners } = dns;
+  return [`DNS API    ${url}`, ...details, `  zones    ${describeZones(zones)}`, ...listeners];
 }
 
 function describeZones(zones: readonly string[]): string {
@@ -393,21 +390,24 @@ function format({ protocol, hostname, port }: ScriptAddress): string {
 export interface RemoteSummary {
   readonly name: string;
   readonly endpoint: string;
-  /** What the service lacks. */
-  readonly gaps: readonly RemoteGap[];
+  /** What the service lacks, and what that means. */
+  readonly gaps: readonly string[];
 }
 
 /** @throws UserError for a service that cannot be used, or that lacks what a bucket needs */
-export async function checkRemotes(buckets: readonly BucketBinding[]): Promise<RemoteSummary[]> {
+export async function checkRemotes(
+  buckets: readonly BucketBinding[],
+  storeFolder: string,
+): Promise<RemoteSummary[]> {
   const checked = await Promise.all(
     buckets.flatMap(({ bucketName, previewBucketName, remote }) => {
       if (remote === undefined) return [];
       const { name, endpoint, credentials, accept } = remote;
       const place = remotePlace(remote, previewBucketName ?? bucketName);
-      return requireRemote({ ...place, credentials, accept }).then((features) => ({
+      return requireRemote({ ...place, credentials, accept }, { storeFolder }).then((features) => ({
         name,
         endpoint,
-        gaps: gapsOf(features),
+        gaps: describeGaps(features),
       }));
     }),
   );

@@ -17,7 +17,7 @@ import {
   type WorkerInput,
   type WranglerConfig,
 } from "../base/wrangler.ts";
-import { shownPath } from "../config/config-file.ts";
+import { readDevVariables, shownPath } from "../config/config-file.ts";
 import { withoutServedBuckets } from "../config/deployed-buckets.ts";
 import { withoutLedgeKeys } from "../config/keys.ts";
 import { readConfig, withPlace, type ProjectConfig } from "../config/read-config.ts";
@@ -66,7 +66,22 @@ function readProject(options: StartDevOptions): Project {
     directory === undefined ? wrangler : { ...wrangler, assets: { directory } },
     script,
   );
-  return { config, wrangler: withoutServedBuckets(wrangler, config.buckets) };
+  const served = withoutServedBuckets(wrangler, config.buckets);
+  return { config, wrangler: { ...served, ...scriptSecrets(config, options) } };
+}
+
+/**
+ * wrangler gives the script every line of `.dev.vars`, unless `secrets` names those of the script. The lines of Ledge
+ * (`LEDGE_…`) are keys of S3 services, which the script must not have.
+ */
+function scriptSecrets(
+  { folder, environment, table }: ProjectConfig,
+  { envFiles }: StartDevOptions,
+): { readonly secrets?: { readonly required: string[] } } {
+  const names = Object.keys(readDevVariables(folder, environment, envFiles));
+  const required = names.filter((name) => !name.startsWith("LEDGE_"));
+  const isFiltered = required.length < names.length && table["secrets"] === undefined;
+  return isFiltered ? { secrets: { required } } : {};
 }
 
 /** The addresses and services around a script. */

@@ -44,6 +44,7 @@ export interface DnsControlStub {
     url: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string | ArrayBuffer },
   ): Promise<Response>;
+  advanceClock(milliseconds: number): Promise<void>;
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
   closeLayer(layer: number, next?: number): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** DNS in tests: zones and records through the record API, and answers as resolvers receive them. */
 import type { FaultTiming } from "../base/fault-schedule.ts";
 import type { Duration } from "../base/format.ts";
+import { rcodeName } from "../dns/wire/numbers.ts";
 import type { DnsControlStub } from "./controls.ts";
 import type { DnsQuery } from "./matchers.ts";
 
@@ -30,7 +31,15 @@ export interface BrokenSignature {
   name?: string;
 }
 
+/**
+ * The data of the answers, in presentation format. The code tells empty lists apart: `"NXDOMAIN"` for a name
+ * that does not exist, `"NOERROR"` for a name without records of the type, `"SERVFAIL"`, and `"REFUSED"` for
+ * a name in no zone. The property is not enumerable, so that the list equals a plain list.
+ */
+export type ResolvedData = string[] & { readonly rcode: string };
+
 interface JsonAnswer {
+  readonly Status: number;
   readonly Question: readonly [{ readonly type: number }];
   readonly Answer?: readonly { readonly type: number; readonly data: string }[];
 }
@@ -64,8 +73,12 @@ export class DnsZones {
     return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as JsonObject[];
   }
 
-  /** The answers of this type that a resolver receives, in presentation format. */
-  async resolve(name: string, type = "A"): Promise<string[]> {
+  /**
+   * The answers of this type that a resolver receives.
+   *
+   * @throws Error when a fault drops the query
+   */
+  async resolve(name: string, type = "A"): Promise<ResolvedData> {
     const query = new URLSearchParams({ name, type });
     const response = await this.#dns().fetch(`http://dns/dns-query?${query}`, {
       headers: { accept: "application/dns-json" },
@@ -75,15 +88,31 @@ export class DnsZones {
         `Cannot resolve ${name} ${type}: DNS answered with status ${response.status}`,
       );
     }
-    const { Question, Answer = [] } = (await response.json()) as JsonAnswer;
+    const { Status, Question, Answer = [] } = (await response.json()) as JsonAnswer;
     // The answer section may also contain aliases.
-    return Answer.filter(({ type: each }) => each === Question[0].type).map(({ data }) => data);
+    const found = Answer.filter(({ type: each }) => each === Question[0].type);
+    const data = found.map((answer) => answer.data);
+    return Object.defineProperty(data, "rcode", { value: rcodeName(Status) }) as ResolvedData;
   }
 
   /** Signs a zone. Returns its DS record, for a trust anchor of a resolver. */
   async sign(zoneName: string): Promise<string> {
     const path = `/zones/${await this.#zoneId(zoneName)}/dnssec`;
     return ((await this.#call("PATCH", path, { status: "active" })) as { ds: string }).ds;
+  }
+
+  /**
+   * Starts a roll of the keys of a signed zone. `clock.advance("2h")` ends its first stage, in which the new
+   * keys are published and do not sign, and `clock.advance("27h")` the roll.
+   */
+  async rollKeys(zoneName: string): Promise<void> {
+    await callDns(this.#dns(), "POST", "/ledge/dnssec_rolls", { zone: zoneName });
+  }
+
+  /** Lets a roll go on that waits for a parent outside: the parent has the DS record of the new key. */
+  async confirmDs(zoneName: string): Promise<void> {
+    const body = { zone: zoneName, ds_seen: true };
+    await callDns(this.#dns(), "PATCH", "/ledge/dnssec_rolls", body);
   }
 
   /** The queries since the test began, or since `watchQueries()`, in the order of their answers. */
@@ -121,9 +150,20 @@ export interface DnsFaultTarget extends FaultTiming {
   zone?: string;
   /** `"A"`, or several types */
   type?: string | readonly string[];
-  transport?: "udp" | "tcp" | "https";
+  /** `"tls"` is DNS over TLS. */
+  transport?: "udp" | "tcp" | "tls" | "https";
   /** The address that the client asks: one of `hosts` in `[dns]` */
   server?: string;
+}
+
+/** Records in place of those of a zone. */
+export interface AnswerFaultTarget extends DnsFaultTarget {
+  /** The type of the records */
+  type: string;
+  /** The data of a record or of several, as in a zone file: `"192.0.2.1"`, `"10 mail.example.org."` */
+  content: string | readonly string[];
+  /** In seconds: 300 by default */
+  ttl?: number;
 }
 
 /** The server is the address of the secondary. */
@@ -132,6 +172,8 @@ export type NotifyFaultTarget = FaultTiming & Pick<DnsFaultTarget, "zone" | "ser
 export interface DnsFault extends DnsFaultTarget {
   readonly kind: string;
   readonly by?: Duration;
+  readonly ttl?: number;
+  readonly content?: string | readonly string[];
   /** The number of queries that the fault matches */
   readonly matches: number;
   /** The number of queries that the fault has hit */
@@ -161,6 +203,30 @@ export class DnsFaults {
   readonly delay: AddDelay = (target) => this.#add("delay", target);
   readonly servfail: AddFault = (target) => this.#add("servfail", target);
   readonly refused: AddFault = (target) => this.#add("refused", target);
+  readonly formerr: AddFault = (target) => this.#add("formerr", target);
+  readonly notimp: AddFault = (target) => this.#add("notimp", target);
+  /** The name does not exist: NXDOMAIN with the zone's SOA, not signed. */
+  readonly nxdomain: AddFault = (target) => this.#add("nxdomain", target);
+  /** The name has no records of the type: NOERROR with the zone's SOA, not signed. */
+  readonly nodata: AddFault = (target) => this.#add("nodata", target);
+  /** The server does not know EDNS: a query with OPT gets FORMERR without OPT. */
+  readonly noEdns: AddFault = (target) => this.#add("no_edns", target);
+  /**
+   * Queries of the type get these records in place of those of the zone, not signed.
+   *
+   * @example
+   * await dns.faults.answer({ name: "www.example.org", type: "A", content: "192.0.2.66", ttl: 5 });
+   */
+  readonly answer = (target: AnswerFaultTarget): Promise<void> => this.#add("answer", target);
+  /** All TTLs of responses are this number of seconds. */
+  readonly ttl = (target: DnsFaultTarget & { ttl: number }): Promise<void> =>
+    this.#add("ttl", target);
+  /** Responses are octets that cannot be parsed; JSON over HTTPS is text that cannot be parsed. */
+  readonly malformed: AddFault = (target) => this.#add("malformed", target);
+  /** The server resets the connection. Over TCP and TLS: the server needs listeners. */
+  readonly tcpReset: AddFault = (target) => this.#add("tcp_reset", target);
+  /** Responses come from another port than the client has asked. Over UDP: the server needs listeners. */
+  readonly otherPort: AddFault = (target) => this.#add("other_port", target);
   /** Responses over UDP have TC and no records. */
   readonly truncate: AddFault = (target) => this.#add("truncate", target);
   /** Responses have another identifier than their queries. */

@@ -23,7 +23,7 @@ export type { BindingCall, BindingKind } from "./binding-call.ts";
 export type { BindingFaultEffect } from "./binding-fault.ts";
 export type { BindingFaultTarget, InjectedBindingFault } from "./binding-fault.ts";
 export type { CallMatchers } from "./matchers.ts";
-export type { BrokenSignature, TestRecord } from "./dns-zones.ts";
+export type { BrokenSignature, ResolvedData, TestRecord } from "./dns-zones.ts";
 export type { DnsFault, DnsFaultTarget, NotifyFaultTarget } from "./dns-zones.ts";
 export type { DnsQuery, QueryDetails, QueryMatchers } from "./matchers.ts";
 export type { PresentedObject } from "./test-runtime.ts";

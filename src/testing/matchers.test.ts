@@ -178,6 +178,14 @@ const query = (fields: Partial<DnsQuery>): DnsQuery => ({
   type: "A",
   transport: "udp",
   server: "127.0.0.1",
+  askedName: "www.example.org",
+  clientAddress: "127.0.0.1:53124",
+  flags: ["rd"],
+  ednsSize: 1232,
+  clientSubnet: null,
+  queryBytes: 44,
+  answerBytes: 60,
+  durationMilliseconds: 0.1,
   rcode: "NOERROR",
   truncated: false,
   fault: null,
@@ -192,7 +200,7 @@ describe("toHaveQueried()", () => {
     expect(toHaveQueried(queries).pass).toBe(true);
     expect(toHaveQueried(queries, "WWW.example.org.", { type: "A", times: 1 }).pass).toBe(true);
     expect(toHaveQueried(queries, "*.example.org", { times: 2 }).pass).toBe(true);
-    expect(toHaveQueried(queries, /^www/, { fault: "drop" }).pass).toBe(true);
+    expect(toHaveQueried(queries, /^www/, { fault: "drop", ednsSize: 1232 }).pass).toBe(true);
     expect(toHaveQueried(queries, "example.org").pass).toBe(false);
     expect(toHaveQueried(queries, undefined, { rcode: "SERVFAIL" }).pass).toBe(false);
     expect(toHaveQueried(queries, undefined, { times: 1 }).pass).toBe(false);

@@ -19,22 +19,49 @@ import {
 export interface DnsQuery {
   /** In lower case, without the final dot */
   readonly name: string;
+  /** The name in the case of the query */
+  readonly askedName: string;
   readonly type: string;
   /** `"notify"`: a NOTIFY message that a fault has lost */
-  readonly transport: "udp" | "tcp" | "https" | "notify";
+  readonly transport: "udp" | "tcp" | "tls" | "https" | "notify";
   /** The address that was asked; `null` over HTTPS */
   readonly server: string | null;
+  /** `"127.0.0.1:53124"`; `null` over HTTPS */
+  readonly clientAddress: string | null;
+  /** Of the query: `"rd"`, `"ad"`, `"cd"`, `"do"` */
+  readonly flags: readonly string[];
+  /** The largest UDP answer that the client accepts; `null` without EDNS */
+  readonly ednsSize: number | null;
+  /** The client subnet (RFC 7871), such as `"192.0.2.0/24"` */
+  readonly clientSubnet: string | null;
   /** `"NOERROR"`, `"NXDOMAIN"`, …; `null` without an answer */
   readonly rcode: string | null;
   readonly truncated: boolean;
   /** The kind of the fault that hit the query */
   readonly fault: string | null;
+  /** The octets of the query; `null` for a NOTIFY message */
+  readonly queryBytes: number | null;
+  /** The octets of the answer; `null` without an answer */
+  readonly answerBytes: number | null;
   /** When the answer was ready, as ISO 8601 */
   readonly time: string;
+  readonly durationMilliseconds: number;
 }
 
+const queryDetailFields = [
+  "askedName",
+  "type",
+  "transport",
+  "server",
+  "ednsSize",
+  "clientSubnet",
+  "rcode",
+  "truncated",
+  "fault",
+] as const satisfies (keyof DnsQuery)[];
+
 /** What a query must have, besides its name. */
-export interface QueryDetails extends Partial<Omit<DnsQuery, "name" | "time">> {
+export interface QueryDetails extends Partial<Pick<DnsQuery, (typeof queryDetailFields)[number]>> {
   /** The exact number of matching queries; without it, one or more */
   times?: number;
 }
@@ -131,7 +158,7 @@ export const queryMatchers = {
     what: "query",
     before: "for",
     isEntry: (entry) => hasTexts(entry, "name", "type", "transport"),
-    detailFields: ["type", "transport", "server", "rcode", "truncated", "fault"],
+    detailFields: queryDetailFields,
     checkDetails: (details) => details,
     textsOf: (query) => [query.name],
     // The names of the log are in lower case.

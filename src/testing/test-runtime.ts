@@ -87,10 +87,10 @@ export class TestRuntime {
   };
 
   async #advance(milliseconds: number): Promise<void> {
-    this.layers.touch("store");
-    const { store, session } = this.#controls;
+    this.layers.touch("store", "dns");
+    const { store, dns, session } = this.#controls;
     const move = async (by: number): Promise<void> => {
-      await store.advance(by);
+      await Promise.all([store.advance(by), dns?.advanceClock(by)]);
       session?.moveDate(by);
     };
     await (session?.alarms?.advance(milliseconds, move) ?? move(milliseconds));

@@ -37,7 +37,7 @@ const kindOfClass: ReadonlyMap<string, BindingKind> = new Map([
 ]);
 
 /** The bindings of Ledge and of the pool. */
-const internalName = /^(?:LEDGE_|__VITEST)/;
+export const internalName = /^(?:LEDGE_|__VITEST)/;
 
 /** The methods that return another object of the same binding: an upload, a statement, a session, a stub. */
 const makers: Readonly<Partial<Record<BindingKind, readonly string[]>>> = {
@@ -60,7 +60,8 @@ export function kindsOfBindings(env: Readonly<Record<string, unknown>>): Binding
   return new Map([...kinds, [cacheOwner.binding, "cache"], [fetchOwner.binding, "fetch"]]);
 }
 
-function kindOf(name: string, value: unknown): BindingKind | undefined {
+/** `undefined` for a binding whose calls cannot be seen. */
+export function kindOf(name: string, value: unknown): BindingKind | undefined {
   if (internalName.test(name)) return undefined;
   // A namespace of `exports` is a function.
   if ((typeof value !== "object" && typeof value !== "function") || value === null)
@@ -218,21 +219,24 @@ function watchService(
   calls: BindingCalls,
 ): void {
   const own = Object.getPrototypeOf(stub) as object;
-  const methodOf = (name: string): [unknown, object] => {
-    const replaced = Object.getPrototypeOf(stub) as object;
-    Object.setPrototypeOf(stub, own);
-    try {
-      return [stub[name as keyof object], stub];
-    } finally {
-      Object.setPrototypeOf(stub, replaced);
-    }
-  };
+  const methodOf = (name: string): [unknown, object] => [readWith(own, stub, name), stub];
   const touch = (name: string): void => calls.touch(planCall(binding, name, []));
   replacePrototype(stub, methodOf, touch, (name, execute, args) =>
     name === "fetch"
       ? calls.run(planCall(binding, name, [urlOf(args[0])]), execute)
       : calls.runRpc({ ...planCall(binding, name, []), args }, execute),
   );
+}
+
+/** A property of a binding whose prototype was replaced: the runtime makes it for its own prototype alone. */
+export function readWith(prototype: object, binding: object, name: string): unknown {
+  const replaced = Object.getPrototypeOf(binding) as object;
+  Object.setPrototypeOf(binding, prototype);
+  try {
+    return binding[name as keyof object];
+  } finally {
+    Object.setPrototypeOf(binding, replaced);
+  }
 }
 
 interface Stub {

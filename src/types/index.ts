@@ -10,6 +10,7 @@ declare global {
   interface StoreObject extends store.StoreObject {}
   interface StoreObjectBody extends store.StoreObjectBody {}
   interface StoreMultipartUpload extends store.StoreMultipartUpload {}
+  interface StoreServiceError extends store.StoreServiceError {}
   interface StoreUploadedPart extends store.StoreUploadedPart {}
   interface StoreHTTPMetadata extends store.StoreHTTPMetadata {}
   interface StoreChecksums extends store.StoreChecksums {}

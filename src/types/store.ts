@@ -229,3 +229,41 @@ export interface StoreUploadedPart {
   partNumber: number;
   etag: string;
 }
+
+/**
+ * The fields of an error of a bucket with `remote`: of a call, and of a stream that breaks off. Errors of wrong
+ * arguments, and of other buckets, have none of them.
+ */
+export interface StoreServiceError extends Error {
+  /** `unknown`: a write may have been executed. Read the object to find out. */
+  readonly outcome: "not executed" | "unknown";
+  /**
+   * - `throttled`: the service asks for fewer requests; `retryAfterSeconds` may say how long.
+   * - `denied`: wrong or expired keys, or missing rights.
+   * - `unreachable`: there is no connection to the service.
+   * - `timeout`: an answer, content, or a free connection did not come in time.
+   * - `unavailable`: the service failed, or the connection was lost.
+   * - `conflict`: other writers were faster each time, or have replaced what was written.
+   * - `space`: a quota, the storage of the service, or the spool is full.
+   * - `unsupported`: the service does not have what the call needs.
+   * - `refused`: the call or the configuration is wrong; the message says what.
+   */
+  readonly reason:
+    | "throttled"
+    | "denied"
+    | "unreachable"
+    | "timeout"
+    | "unavailable"
+    | "conflict"
+    | "space"
+    | "unsupported"
+    | "refused";
+  /** Of HTTP, of the answer. */
+  readonly status?: number;
+  /** Of the answer: `SlowDown`. */
+  readonly serviceCode?: string;
+  /** By which the operator of the service finds the request. */
+  readonly requestId?: string;
+  /** What the service has asked for. */
+  readonly retryAfterSeconds?: number;
+}

@@ -1,9 +1,19 @@
 /** `ledge build`, and its folder in workerd alone. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { build, serve, type EdgeBuild } from "../support/edge-runtime.ts";
+import { startFaultyProxy } from "../support/faulty-proxy.ts";
 import { run, temporaryProject } from "../support/project.ts";
 import { clusterKeys as keys, startCluster } from "../support/remote-service.ts";
 
@@ -119,6 +129,28 @@ describe("a build", () => {
     expect(filesBelow(join(made.folder, "spool"))).toEqual([]);
   });
 
+  it.each([
+    { words: [], isProbed: false },
+    { words: ["--no-probe"], isProbed: true },
+  ])("asks before the first write which service this is: $words", async ({ words, isProbed }) => {
+    const proxy = await startFaultyProxy(url);
+    onTestFinished(() => proxy.close());
+    const asking = await build(project(proxy.endpoint), ...words);
+    const before = proxy.log.length;
+    const runtime = await serve(asking, { ...keys, TOKEN: "" });
+    expect((await runtime.fetch("none")).status).toBe(404);
+    const sent = () => proxy.log.slice(before).map(({ method, path }) => `${method} ${path}`);
+    const questions = () => sent().filter((line) => line.includes("versioning"));
+    expect(questions()).toEqual([]);
+    const put = (number: number) => runtime.fetch(`asked/${number}`, { method: "PUT", body: "1" });
+    const answers = await Promise.all([1, 2, 3].map(put));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await put(4);
+    // A probe identifies the service too.
+    expect(questions()).toHaveLength(isProbed ? 2 : 1);
+    expect(sent().some((line) => line.includes("/team/.ledge-probe-"))).toBe(isProbed);
+  });
+
   it("has neither keys nor secrets in its files", async () => {
     const { folder } = made;
     const texts = filesBelow(folder).map((file) => readFileSync(join(folder, file), "utf8"));
@@ -130,13 +162,29 @@ describe("a build", () => {
   it("explains keys that are wrong, and keys that are missing", async () => {
     const wrong = await serve(made, {
       ...keys,
+      TOKEN: "1",
       LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY: "another-secret",
     });
     const sentence = await (await wrong.fetch("key")).text();
     expect(sentence).toContain(`The remote "cluster" (${url}) refused the signature`);
-    const missing = await serve(made, {});
+    const { LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY: _, ...incomplete } = { ...keys, TOKEN: "1" };
+    const missing = await serve(made, incomplete);
     expect(missing.isRunning).toBe(false);
-    expect(missing.output()).toContain("The environment has no LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID");
+    expect(missing.output()).toContain(
+      "The environment has no LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY: set it before workerd starts.",
+    );
+  });
+
+  it("does not start without a secret of the script", async () => {
+    const runtime = await serve(made, keys);
+    expect(runtime.isRunning).toBe(false);
+    expect(runtime.output()).toContain(
+      "The environment has no TOKEN: set it before workerd starts.",
+    );
+  });
+
+  it("has a spool that only its user reads", () => {
+    expect(statSync(join(made.folder, "spool")).mode & 0o777).toBe(0o700);
   });
 
   it("is replaced by the next, which prints its files, the variables and the command", async () => {
@@ -178,7 +226,10 @@ describe("ledge build", () => {
         kv_namespaces: [{ binding: "CACHE", id: "x" }],
         d1_databases: [{ binding: "DB", database_name: "db", database_id: "x" }],
       },
-      ['"CACHE" is a KV namespace, which workerd', '"DB" is a D1 database, which workerd'],
+      [
+        '"CACHE" is a KV namespace, and no remote has a bucket for it: add kv_bucket',
+        '"DB" is a D1 database, which workerd',
+      ],
     ],
     [
       "a local bucket",
@@ -213,7 +264,7 @@ describe("ledge build", () => {
     expect(files).toContain("workerd.capnp");
   });
 
-  it("puts Durable Objects into a folder of the runtime", async () => {
+  it("has Durable Objects in a folder beside the build, which one runtime at a time may use", async () => {
     const folder = project("", {
       store_buckets: [],
       main: "src/counter.js",
@@ -221,14 +272,33 @@ describe("ledge build", () => {
       migrations: [{ tag: "v1", new_sqlite_classes: ["Counter"] }],
       remotes: {},
     });
+    rmSync(join(folder, ".dev.vars"));
     writeFileSync(join(folder, "src/counter.js"), counter);
     const counting = await build(folder);
-    const first = await serve(counting, {});
+    expect(filesBelow(counting.folder).toSorted()).toEqual(counting.files.toSorted());
+    const homeless = await serve(counting, {});
+    expect(homeless.isRunning).toBe(false);
+    expect(homeless.output()).toMatch(/Directory .*objects.* must be specified/);
+
+    const objects = join(folder, "objects");
+    mkdirSync(objects);
+    // The command that the build prints.
+    const { command } = counting as typeof counting & { command: string };
+    const [words = ""] = command.split("workerd serve workerd.capnp ");
+    expect(words).toBe("flock --nonblock --verbose --no-fork OBJECTS_FOLDER ");
+    const options = {
+      before: words.trim().replace("OBJECTS_FOLDER", objects).split(" "),
+      after: [`--directory-path=objects=${objects}`],
+    };
+    const first = await serve(counting, {}, options);
     expect(await (await first.fetch("")).text()).toBe("1");
+    const second = await serve(counting, {}, options);
+    expect(second.isRunning).toBe(false);
+    expect(second.output()).toContain("flock: failed to get lock");
     expect(await (await first.fetch("")).text()).toBe("2");
     await first.kill();
-    const second = await serve(counting, {});
-    expect(await (await second.fetch("")).text()).toBe("3");
+    const third = await serve(counting, {}, options);
+    expect(await (await third.fetch("")).text()).toBe("3");
   });
 });
 

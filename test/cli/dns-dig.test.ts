@@ -1,6 +1,7 @@
 /** `ledge dns dig`: answers, and the rules that produced them. */
 import { describe, expect, it } from "vitest";
 import { Client } from "../dns/support/client.ts";
+import { DnsProject } from "../support/dns-command.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
 
 const project = new ServedDnsProject({
@@ -35,7 +36,7 @@ const project = new ServedDnsProject({
     },
   ],
 });
-project.serve();
+project.serve({ dnsPort: 0, tlsPort: 0 });
 
 /** A title, the words, the data of the answers, the status, and the names of the rules. */
 const table: [string, string[], string[], string, string[]][] = [
@@ -142,6 +143,21 @@ describe("ledge dns dig asks", () => {
     });
   });
 
+  it("over TLS, which names the rules, too", async () => {
+    const port = project.running.tlsPort as number;
+    expect(await project.json("dig", "plain.example.org", "--tls")).toMatchObject({
+      transport: "tls",
+      server: `127.0.0.1:${port}`,
+      answers: [{ data: "192.0.2.2" }],
+      reasons: [{ rule: "zone" }, { rule: "exact" }],
+    });
+    const other = ["--tls", "--server", `localhost:${port}`];
+    expect(await project.json("dig", "plain.example.org", ...other)).toMatchObject({
+      transport: "tls",
+      answers: [{ data: "192.0.2.2" }],
+    });
+  });
+
   it("another server, which names no rules", async () => {
     for (const host of ["127.0.0.1", "localhost"]) {
       const server = `${host}:${project.running.dnsPort}`;
@@ -156,6 +172,78 @@ describe("ledge dns dig asks", () => {
     );
     expect(printed).toContain("plain.example.org.  120  IN  A  192.0.2.2");
     expect(printed).not.toContain("Why");
+  });
+});
+
+describe("ledge dns dig transfers", () => {
+  it("a zone as a zone file, over TCP and TLS", async () => {
+    const printed = await project.ok("dig", "2.0.192.in-addr.arpa", "AXFR");
+    const [title, how, none, heading, ...zone] = printed.trimEnd().split("\n");
+    expect([title, none]).toEqual([";; 2.0.192.in-addr.arpa. AXFR: the whole zone, 4 records", ""]);
+    expect(how).toMatch(/^;; 127\.0\.0\.1:\d+ by TCP, \d+ octets in 1 message in \d+ ms$/);
+    expect(heading).toMatch(/^;; Zone, serial \d+$/);
+    expect(
+      zone
+        .map((line) => line.split(/ +/)[3]!)
+        .sort()
+        .join(),
+    ).toBe("NS,NS,PTR,SOA");
+    expect(zone).toContainEqual(
+      expect.stringMatching(/^1\.2\.0.* 60 +IN +PTR +www\.example\.org\.$/),
+    );
+    const { records, transport } = await project.json("dig", "example.org", "axfr", "--tls");
+    expect(transport).toBe("tls");
+    expect(
+      records.filter(({ name }: { name: string }) => name === "long.example.org"),
+    ).toHaveLength(40);
+  });
+
+  it("the changes since a serial", async () => {
+    const before = (await project.json("dig", "example.com", "AXFR")).serial as number;
+    await project.ok("add", "example.com", "added", "A", "192.0.2.77");
+    const { serial, changes } = await project.json("dig", "example.com", `IXFR=${before}`);
+    expect(changes).toMatchObject([
+      {
+        from: before,
+        to: serial,
+        removed: [{ type: "SOA" }],
+        added: [{ type: "SOA" }, { name: "added.example.com", data: "192.0.2.77" }],
+      },
+    ]);
+    const printed = await project.ok("dig", "example.com", `ixfr=${before}`);
+    expect(printed).toContain(`IXFR=${before}: the changes up to serial ${serial}\n`);
+    expect(printed).toContain(`;; Removed after serial ${before}\n`);
+    expect(printed).toContain(`;; Added in serial ${serial}\n`);
+    expect(await project.ok("dig", "example.com", `IXFR=${serial}`)).toContain("nothing newer\n");
+    expect(await project.ok("dig", "example.com", "IXFR=1")).toContain("IXFR=1: the whole zone, ");
+  });
+
+  it("without a server that runs", async () => {
+    const idle = new DnsProject({ zones: [{ name: "example.net" }] });
+    expect(await idle.ok("dig", "example.net", "AXFR")).toContain("the whole zone, 3 records");
+    expect(await idle.fails(1, "dig", "example.net", "--tls")).toContain(
+      "The server has no port of DNS over TLS: set tls_port in [dns]",
+    );
+    idle.remove();
+  });
+
+  it("nothing that is no zone, and nothing over an API", async () => {
+    expect(await project.fails(1, "dig", "www.example.org", "AXFR")).toMatch(
+      /^Cannot transfer www\.example\.org from 127\.0\.0\.1, port \d+: the server answered \w+\./,
+    );
+    expect(
+      await project.fails(1, "dig", "example.org", "AXFR", "--url", project.running.url),
+    ).toContain("No TCP port of the server is known, only its API at http://127.0.0.1:");
+  });
+
+  it.each([
+    [["IXFR"], "TYPE must be AXFR, or IXFR=SERIAL"],
+    [["IXFR=4294967296"], "TYPE must be AXFR, or IXFR=SERIAL"],
+    [["AXFR=1"], "TYPE must be AXFR, or IXFR=SERIAL"],
+    [["AXFR", "--dnssec"], "A transfer has no signatures to check"],
+    [["A", "--tcp", "--tls"], "--tcp and --tls exclude each other"],
+  ])("and refuses %j", async (words, message) => {
+    expect(await project.fails(2, "dig", "example.org", ...words)).toContain(message);
   });
 });
 

@@ -1,5 +1,5 @@
 /** `ledge dns dnssec`, and the signatures in `ledge dns dig --dnssec`. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { Client, credentials } from "../dns/support/client.ts";
 import { DnsProject } from "../support/dns-command.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
@@ -22,8 +22,54 @@ it("turns DNSSEC on and off, and shows the DS record", async () => {
     await DnsProject.prototype.run.call(project, "dnssec", "example.org", "maybe"),
   ).toMatchObject({
     code: 2,
-    error: expect.stringContaining('ACTION must be on, off or status, not "maybe".'),
+    error: expect.stringContaining('ACTION must be on, off, status or roll, not "maybe".'),
   });
+});
+
+it("rolls the keys, and says what the roll waits for", async () => {
+  await project.ok("zones", "--create", "rolled.test");
+  const run = (...words: string[]) => project.run("dnssec", "rolled.test", ...words);
+  expect(await run("roll")).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("DNSSEC of rolled.test is off, so no keys are in use"),
+  });
+  expect(await run("status", "--pace", "10s")).toMatchObject({
+    code: 2,
+    error: expect.stringContaining("--pace is for the action roll."),
+  });
+  expect(await run("roll", "--pace", "0s")).toMatchObject({
+    code: 2,
+    error: expect.stringContaining("--pace must be a time from 1s to 1d"),
+  });
+  expect(await run("roll", "--ds-seen", "--keys", "ksk")).toMatchObject({
+    code: 2,
+    error: expect.stringContaining("--ds-seen is for a roll in progress"),
+  });
+  await project.ok("dnssec", "rolled.test", "on");
+  expect(await project.ok("dnssec", "rolled.test", "roll")).toMatch(
+    /^The keys roll: KSK \d+ to \d+, ZSK \d+ to \d+\.\nUntil \S+Z resolvers learn the new keys; then the new keys sign\.\nAfter that the parent gets a new DS record\.$/m,
+  );
+  expect(await run("roll")).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("A roll of the keys of rolled.test is in progress."),
+  });
+  expect((await project.json("dnssec", "rolled.test")).roll).toMatchObject({ stage: "publish" });
+
+  await project.ok("zones", "--create", "quick.test");
+  await project.ok("dnssec", "quick.test", "on");
+  await project.ok("dnssec", "quick.test", "roll", "--pace", "1s", "--keys", "ksk");
+  await vi.waitFor(
+    async () =>
+      expect(await project.ok("dnssec", "quick.test")).toMatch(
+        /^The keys roll: KSK \d+ to \d+\.\nThe new keys sign\. Waits for the parent: .*\nledge dns dnssec quick\.test roll --ds-seen$/m,
+      ),
+    { timeout: 20_000 },
+  );
+  await project.ok("dnssec", "quick.test", "roll", "--ds-seen");
+  await vi.waitFor(
+    async () => expect(await project.ok("dnssec", "quick.test")).not.toContain("roll"),
+    { timeout: 20_000 },
+  );
 });
 
 it("says what a local parent needs", async () => {

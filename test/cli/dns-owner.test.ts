@@ -55,7 +55,7 @@ test("the record names the owner, is private, and exists until the owner stops",
     addresses: { url: running.url, dns: { host: "127.0.0.1", port: running.dnsPort } },
   });
   // No secret: the folder's socket needs none.
-  expect(Object.keys(record.addresses)).toEqual(["url", "dns"]);
+  expect(Object.keys(record.addresses)).toEqual(["url", "dns", "tls"]);
   expect(statSync(recordPath()).mode & 0o777).toBe(0o600);
   expect(runtime()).toBeDefined();
   await expect(startDns(options)).rejects.toThrow(

@@ -1,11 +1,13 @@
 /** `ledge store` with a bucket on an S3 service: our own endpoint on another state folder. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { RemoteFeatures } from "../../src/store/remote/remote-options.ts";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { bytesOf } from "../support/bytes.ts";
+import { startFaultyProxy } from "../support/faulty-proxy.ts";
 import { flipBit } from "../support/databases.ts";
 import { StoreProject } from "../support/store-command.ts";
 
@@ -81,7 +83,8 @@ describe("ledge store with a remote bucket", () => {
     expect(await project.run("buckets")).toMatch(/photos +env\.PHOTOS +on cluster, http:/);
     await project.run("delete", "photos/b");
     expect(await project.run("delete", "photos", "--prefix", "a/")).toBe("Deleted 1 object.\n");
-    expect(existsSync(join(project.persistPath, "store"))).toBe(false);
+    // What the service honours, and nothing else.
+    expect(readdirSync(join(project.persistPath, "store"))).toEqual(["remotes"]);
   });
 
   it("copies between local and remote buckets with checksums", async () => {
@@ -145,6 +148,59 @@ describe("ledge store with a remote bucket", () => {
     expect(copied.errors).toMatch('The content of "damaged" does not match its md5.');
     expect((await project.store("head", "backup/damaged")).errors).toMatch("There is no object");
     expect(await project.run("check")).toMatch('photos: not checked, on the remote "cluster"');
+  });
+
+  it("says which services the buckets are on, and what they lack", async () => {
+    const project = new RemoteProject("probed/");
+    expect(await project.run("check", "--probe", "photos")).toMatch(
+      /^cluster, bucket "photos": .*, versions (?:off|unknown)\n$/,
+    );
+    const { services } = (await project.json("check", "--probe")) as {
+      services: { place: object; features: object }[];
+    };
+    expect(services).toMatchObject([
+      { place: { bucketName: "backup" }, features: { conditionalDelete: true, seen: {} } },
+      { place: { bucketName: "photos" }, features: { unconditionalPut: "unequal tag" } },
+    ]);
+    expect(JSON.stringify(services)).not.toContain(service.server.credentials.secretAccessKey);
+  });
+
+  it("probes a service once a day, and again when asked or when the service is another", async () => {
+    const proxy = await startFaultyProxy(service.server.url);
+    onTestFinished(() => proxy.close());
+    const project = new RemoteProject("kept/", { endpoint: proxy.endpoint });
+    const file = project.write("a", "text");
+    const probes = async (...words: string[]): Promise<number> => {
+      const before = proxy.log.length;
+      await project.run(...words);
+      const paths = proxy.log.slice(before).map(({ path }) => path);
+      return paths.filter((path) => path.includes(".ledge-probe-")).length;
+    };
+    expect(await probes("put", "photos/a", file)).toBeGreaterThan(100);
+    expect(await probes("put", "photos/b", file)).toBe(0);
+    // Another bucket of the service can have versions.
+    expect(await probes("put", "backup/a", file)).toBeGreaterThan(100);
+    expect(await probes("check", "--probe", "photos")).toBeGreaterThan(100);
+
+    const folder = join(project.persistPath, "store/remotes");
+    const files = readdirSync(folder).map((name) => join(folder, name));
+    expect(files).toHaveLength(2);
+    const change = (edit: (kept: { time: number; features: RemoteFeatures }) => unknown): void => {
+      for (const path of files) {
+        const kept = JSON.parse(readFileSync(path, "utf8")) as { time: number; features: never };
+        writeFileSync(path, JSON.stringify({ ...kept, ...(edit(kept) as object) }));
+      }
+    };
+    change(({ time }) => ({ time: time - 25 * 3_600_000 }));
+    expect(await probes("put", "photos/a", file)).toBeGreaterThan(100);
+    const other = { server: "another", versioning: "off" };
+    change(({ features }) => ({ features: { ...features, service: other } }));
+    expect(await probes("put", "photos/a", file)).toBeGreaterThan(100);
+    expect(await probes("put", "photos/a", file)).toBe(0);
+    writeFileSync(files[0] as string, "half");
+    writeFileSync(files[1] as string, "half");
+    expect(await probes("put", "photos/a", file)).toBeGreaterThan(100);
+    for (const path of files) expect(statSync(path).mode & 0o077).toBe(0);
   });
 
   it("empties a remote bucket only if it is named", async () => {

@@ -7,7 +7,9 @@ import { createProject, ledgeDev, waitForAnswer, write } from "../support/dev-pr
 import { temporaryFolder } from "../support/store.ts";
 
 const script = `export default {
-  async fetch(request, { PHOTOS }) {
+  async fetch(request, env) {
+    const { PHOTOS } = env;
+    if (request.url.endsWith("/env")) return Response.json(Object.keys(env).sort());
     await PHOTOS.put("k", "value");
     return Response.json((await PHOTOS.list()).objects.map(({ key }) => key));
   },
@@ -63,6 +65,8 @@ it("a script uses the bucket, and the summary names its service", async () => {
   write(join(folder, ".dev.vars"), `${secretsOf(credentials)}OTHER=1\n`);
   await dev.waitForOutput(/The configuration has changed\./, corrected);
   await waitForAnswer(url, ["k"]);
+  // The script has the secrets that are its own.
+  await waitForAnswer(new URL("/env", url).href, ["OTHER", "PHOTOS"]);
   expect(await dev.end()).toBe(0);
 });
 

@@ -1,6 +1,7 @@
 /** The replies of the specification's examples: their fields, and the order of the fields. */
 import { describe, expect, test } from "vitest";
 import { email, key } from "./support/client.ts";
+import { checkedFetch } from "./support/openapi.ts";
 import { useServer } from "./support/use.ts";
 
 const { server, client } = await useServer();
@@ -16,7 +17,7 @@ const meta = {
 };
 
 async function post(body: unknown) {
-  const response = await fetch(`${server.url}/zones/${zoneId}/dns_records`, {
+  const response = await checkedFetch(`${server.url}/zones/${zoneId}/dns_records`, {
     method: "POST",
     headers: { "X-Auth-Email": email, "X-Auth-Key": key, "Content-Type": "application/json" },
     body: JSON.stringify(body),

@@ -213,9 +213,112 @@ describe("endpoints of the zone", () => {
       metrics: [1],
     });
     expect(report.totals.queryCount).toBeGreaterThanOrEqual(6);
+    const byTime = await client.ok("GET", `${zone}/dns_analytics/report/bytime?${query}`);
+    expect(byTime.time_intervals).toHaveLength(1);
+    expect(byTime.data).toContainEqual({
+      dimensions: ["counted.clients.example", "A", "NOERROR"],
+      metrics: [[4]],
+    });
     const byType = await client.ok("GET", `${zone}/dns_analytics/report?dimensions=queryType`);
     expect(byType.data.map(({ dimensions }: { dimensions: string[] }) => dimensions[0])).toContain(
       "AAAA",
     );
+  });
+});
+
+/** Recorded: `octodns-sync` with octodns-cloudflare 1.2.0. The first run creates, the second plans no change. */
+describe("the calls of octodns", () => {
+  const name = "octodns.example";
+  const digest = "8755cdaa8fe24ef16cc0f2c918063185e433faaf1415664911d9e30a924138c4";
+  const contents = [
+    { type: "A", name, content: "192.0.2.1", proxied: false },
+    { type: "MX", name, content: `mx.${name}.`, priority: 10 },
+    { type: "TXT", name, content: '"other text; with a semicolon"' },
+    { type: "CNAME", name: `alias.${name}`, content: `www.${name}.`, proxied: false },
+    { type: "NS", name: `sub.${name}`, content: `ns1.sub.${name}.` },
+  ];
+  const structured = [
+    { type: "CAA", name, data: { flags: 0, tag: "issue", value: "ca.example" } },
+    { type: "SSHFP", name, data: { algorithm: 4, type: 2, fingerprint: digest } },
+    { type: "SVCB", name, data: { priority: 1, target: `svc.${name}.`, value: ' port="8443"' } },
+    {
+      type: "NAPTR",
+      name,
+      data: {
+        flags: "S",
+        order: 10,
+        preference: 100,
+        regex: "",
+        replacement: `_sip._udp.${name}.`,
+        service: "SIP+D2U",
+      },
+    },
+    {
+      type: "SRV",
+      name: `_sip._tcp.${name}`,
+      data: {
+        service: "_sip",
+        proto: "_tcp",
+        name: `${name}.`,
+        priority: 1,
+        weight: 2,
+        port: 5060,
+        target: `sip.${name}`,
+      },
+    },
+  ];
+
+  test("get what octodns compares", async () => {
+    const { client } = running;
+    await client.ok("GET", "/zones?page=1&per_page=50");
+    const { id, plan } = await client.ok("POST", "/zones", { name, jump_start: false });
+    for (const record of [...contents, ...structured]) {
+      await client.ok("POST", `/zones/${id}/dns_records`, { ...record, ttl: 3600 });
+    }
+    const list = await client.call("GET", `/zones/${id}/dns_records?page=1&per_page=100`);
+    expect(list.body.result_info).toMatchObject({ count: 10, per_page: 100 });
+    const found = new Map(
+      list.body.result.map((record: { type: string }) => [record.type, record]),
+    );
+    // Names have no final dot in the content of these types, and octodns adds the dot.
+    for (const { type, content } of contents) {
+      expect(found.get(type)).toMatchObject({ content: content.replace(/\.$/, "") });
+    }
+    expect(found.get("SRV")).toMatchObject({ data: { target: `sip.${name}` } });
+    // octodns reads the content of these types as a line of a zone file.
+    expect(found.get("SVCB")).toMatchObject({ content: `1 svc.${name}. port="8443"` });
+    expect(found.get("SSHFP")).toMatchObject({ content: `4 2 ${digest}` });
+    const replacement = `_sip._udp.${name}.`;
+    expect(found.get("NAPTR")).toMatchObject({ data: { replacement } });
+    expect(await client.ok("GET", `/zones/${id}/pagerules?status=active`)).toEqual([]);
+    expect(await client.ok("GET", `/zones/${id}/addressing/regional_hostnames`)).toEqual([]);
+    expect(await client.ok("GET", `/zones/${id}/available_plans`)).toEqual([plan]);
+    const url = { target: "url", constraint: { operator: "matches", value: `${name}/*` } };
+    const forward = { targets: [url], actions: [{ id: "forwarding_url" }], status: "active" };
+    const refused = await client.call("POST", `/zones/${id}/pagerules`, forward);
+    expect([refused.status, refused.body.errors[0]?.message]).toEqual([
+      400,
+      "This server has no page rules. It serves zones and their records.",
+    ]);
+  });
+});
+
+describe("what this server does not have", () => {
+  test("belongs to the one account", async () => {
+    const { client } = running;
+    const [{ account }] = await client.ok("GET", "/memberships");
+    expect(await client.ok("GET", "/accounts")).toEqual([account]);
+    expect(await client.ok("GET", `/accounts/${account.id}/secondary_dns/tsigs`)).toEqual([]);
+    const other = "0".repeat(32);
+    const missing = await client.call("GET", `/accounts/${other}/secondary_dns/tsigs`);
+    expect([missing.status, missing.body.errors[0]?.code]).toEqual([404, 7003]);
+  });
+
+  test("is null, off or an empty page", async () => {
+    const { client } = running;
+    expect(await client.ok("GET", `${zone}/secondary_dns/incoming`)).toBeNull();
+    expect(await client.ok("GET", `${zone}/hold`)).toMatchObject({ hold: false });
+    const { body } = await client.call("GET", `${zone}/custom_hostnames?page=2&per_page=50`);
+    expect(body).toMatchObject({ result: [], result_info: { page: 2, per_page: 50, count: 0 } });
   });
 });

@@ -6,6 +6,8 @@ import { useDns } from "./support/use.ts";
 
 const records = [
   { type: "A", name: "www", content: "192.0.2.1", ttl: 120 },
+  { type: "A", name: "bücher", content: "192.0.2.3", ttl: 120 },
+  { type: "TXT", name: "first\\.last", content: "dot", ttl: 120 },
   { type: "CNAME", name: "alias", content: "www.example.org", ttl: 600 },
   { type: "MX", name: "@", content: "mail.example.org", priority: 10, ttl: 300 },
   { type: "TXT", name: "text", content: '"a \\"quoted\\" word" "and more"', ttl: 300 },
@@ -104,6 +106,21 @@ async function json(query: string, accept = "application/dns-json") {
 }
 
 describe("the JSON API", () => {
+  it("takes internationalized names, escapes, and keeps the case of a name", async () => {
+    const names = ["bücher.example.org", "BÜCHER。example.org.", "xn--bcher-kva.example.org"];
+    for (const name of names) {
+      expect((await json(`name=${encodeURIComponent(name)}`)).body).toMatchObject({
+        Status: 0,
+        Question: [{ name: "xn--bcher-kva.example.org", type: 1 }],
+        Answer: [{ name: "xn--bcher-kva.example.org", data: "192.0.2.3" }],
+      });
+    }
+    expect((await json("name=First%5C.last.Example.ORG&type=TXT")).body).toMatchObject({
+      Question: [{ name: "First\\.last.Example.ORG", type: 16 }],
+      Answer: [{ data: '"dot"' }],
+    });
+  });
+
   it("has the fields of the message", async () => {
     const { response, body } = await json("name=alias.example.org&type=A");
     expect(response.headers.get("content-type")).toBe("application/dns-json");

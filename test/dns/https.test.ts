@@ -2,9 +2,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { connect as connectHttp2, type OutgoingHttpHeaders } from "node:http2";
 import { request } from "node:https";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -12,6 +13,7 @@ import { launchProblem } from "../../src/cli/dns/client-process.ts";
 import { sendRaw } from "../faults/support/raw-http.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
 import { credentials } from "./support/client.ts";
+import { encodeQuery } from "./support/dns-client.ts";
 import { useDns } from "./support/use.ts";
 
 /** Neither this name nor any below `test` exists in the DNS of the Internet. */
@@ -111,6 +113,58 @@ describe("requests", () => {
     expect(await status({ host: name })).toBe(200);
     expect(await status({ host: "other.test" })).toBe(403);
     expect(await status({ host: name, origin: "https://evil.example" })).toBe(403);
+  });
+});
+
+/** The status and the body of a request on a session of its own. */
+async function sendHttp2(
+  origin: string,
+  headers: OutgoingHttpHeaders,
+  body?: Uint8Array,
+): Promise<[status: number | undefined, body: Buffer]> {
+  const session = connectHttp2(origin, { ca });
+  try {
+    const stream = session.request({ ":method": body ? "POST" : "GET", ...headers });
+    stream.end(body);
+    const [received] = (await once(stream, "response")) as [{ ":status"?: number }];
+    return [received[":status"], await buffer(stream)];
+  } finally {
+    session.close();
+  }
+}
+
+describe("HTTP/2", () => {
+  const https = `https://localhost:${port}`;
+  const http = new URL(running.dns.url).origin;
+  const zonesPath = { ":path": "/client/v4/zones", ...credentials };
+
+  test.each([https, http])("serves the record API and DNS over HTTPS at %s", async (origin) => {
+    const [code, body] = await sendHttp2(origin, zonesPath);
+    expect([code, JSON.parse(body.toString())]).toMatchObject([
+      200,
+      { result: [{ name: "example.org" }] },
+    ]);
+    const zoneId = JSON.parse(body.toString()).result[0].id as string;
+    const record = { type: "TXT", name: "http2", content: `"${origin}"` };
+    const path = `/client/v4/zones/${zoneId}/dns_records`;
+    const json = { ...credentials, "content-type": "application/json", ":path": path };
+    const [created] = await sendHttp2(origin, json, Buffer.from(JSON.stringify(record)));
+    expect(created).toBe(200);
+    const doh = { ":path": "/dns-query", "content-type": "application/dns-message" };
+    const [answered, message] = await sendHttp2(
+      origin,
+      doh,
+      encodeQuery("http2.example.org", "TXT"),
+    );
+    expect([answered, message.includes(origin)]).toEqual([200, true]);
+  });
+
+  test("has the rules for hosts and origins of HTTP/1.1", async () => {
+    const authority = (host: string) => ({ ...zonesPath, ":authority": host });
+    expect((await sendHttp2(https, authority(name)))[0]).toBe(200);
+    expect((await sendHttp2(http, authority(name)))[0]).toBe(403);
+    expect((await sendHttp2(https, authority("other.test")))[0]).toBe(403);
+    expect((await sendHttp2(https, { ...zonesPath, origin: "https://evil.example" }))[0]).toBe(403);
   });
 });
 

@@ -7,6 +7,7 @@ import workerThreads, { Worker } from "node:worker_threads";
 import { decode, encode } from "dns-packet";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startDns } from "../../dist/index.js";
+import { freePort } from "../support/free-port.ts";
 import { Client } from "./support/client.ts";
 import { DohClient, TcpClient, UdpClient } from "./support/dns-client.ts";
 import { startTestDns, type TestDns } from "./support/running-dns.ts";
@@ -158,6 +159,10 @@ describe("a listener thread that ends is started again", () => {
   const threads: Worker[] = [];
   /** The threads that have bound their sockets */
   const bound = new Set<Worker>();
+  /** The ports from which the threads notify the secondary: each thread has a socket of its own. */
+  const notifiers = new Set<number>();
+  const errors: string[] = [];
+  const secondary = createSocket("udp4", (_message, { port }) => notifiers.add(port));
   let server: TestDns;
 
   class WatchedWorker extends Worker {
@@ -172,32 +177,41 @@ describe("a listener thread that ends is started again", () => {
   }
 
   beforeAll(async () => {
-    vi.spyOn(console, "error").mockImplementation(() => {});
+    vi.spyOn(console, "error").mockImplementation((...words) => errors.push(words.join(" ")));
     workerThreads.Worker = WatchedWorker;
     syncBuiltinESMExports();
-    server = await startTestDns({ zones });
+    await once(secondary.bind(0, "127.0.0.1"), "listening");
+    const notify = [{ address: `127.0.0.1:${secondary.address().port}` }];
+    // A client could get an ephemeral port between the end of a thread and the next start.
+    const [dnsPort, tlsPort] = [await freePort(), await freePort()];
+    server = await startTestDns({ zones, transfers: { notify } }, { dnsPort, tlsPort });
     const control = new Client(`${new URL(server.dns.url).origin}/ledge`);
     await control.ok("PUT", "/query_faults", { faults: [{ kind: "refused", type: "AAAA" }] });
   });
   afterAll(async () => {
     await server.stop();
+    secondary.close();
     workerThreads.Worker = Worker;
     syncBuiltinESMExports();
     vi.restoreAllMocks();
   });
 
   it.each(["one", "two"])(
-    "with the zones, the faults and the port of before (%s)",
+    "with the zones, the faults and the ports of before, and notifies secondaries (%s)",
     async (name) => {
       const count = bound.size;
       await threads.at(-1)!.terminate();
       await expect.poll(() => bound.size, { timeout: 60_000 }).toBe(count + 1);
-      expect(threads).toHaveLength(count + 1);
+      const tls = await connectTls(server.dns.tlsPort!);
+      expect(errors).toEqual(
+        Array.from({ length: count }, () => "A DNS listener thread has ended, and starts again."),
+      );
+      await expect.poll(() => notifiers.size).toBe(count + 1);
       const zoneId = await server.client.createZone(`${name}.example`);
       const record = { type: "A", name: "@", content: "192.0.2.2" };
       await server.client.ok("POST", `/zones/${zoneId}/dns_records`, record);
       const tcp = await TcpClient.connect(server.port);
-      for (const client of [new UdpClient(server.port), tcp]) {
+      for (const client of [new UdpClient(server.port), tcp, tls]) {
         expect((await client.ask(`${name}.example`, "A")).answers).toHaveLength(1);
         expect((await client.ask("www.example.org", "A")).answers).toHaveLength(1);
         expect(await client.ask("www.example.org", "AAAA")).toMatchObject({ rcode: "REFUSED" });
@@ -206,6 +220,13 @@ describe("a listener thread that ends is started again", () => {
     },
   );
 });
+
+/** The thread binds this port last. */
+async function connectTls(port: number): Promise<TcpClient> {
+  const attempt = () => TcpClient.connect(port, undefined, { rejectUnauthorized: false });
+  await expect.poll(() => attempt().then((client) => client.close())).toBeUndefined();
+  return attempt();
+}
 
 function flat(name: string, content: string) {
   return { name, records: [{ type: "CNAME", name: "@", content, ttl: 300 }] };

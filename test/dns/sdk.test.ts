@@ -3,11 +3,18 @@ import Cloudflare, { NotFoundError } from "cloudflare";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { email, key } from "./support/client.ts";
+import { checkedFetch } from "./support/openapi.ts";
 import { rdataOf, recordArbitrary } from "./support/record-arbitrary.ts";
 import { startServer } from "./support/server.ts";
 
 const server = await startServer({ config: { tokens: [{ token: "sdk-token-0123456789" }] } });
-const sdk = new Cloudflare({ apiEmail: email, apiKey: key, baseURL: server.url, maxRetries: 0 });
+const sdk = new Cloudflare({
+  apiEmail: email,
+  apiKey: key,
+  baseURL: server.url,
+  maxRetries: 0,
+  fetch: checkedFetch,
+});
 const zone_id = (await sdk.zones.create({ account: {}, name: "sdk.example" })).id;
 afterAll(() => server.stop());
 

@@ -13,6 +13,7 @@ import {
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { recordType } from "../../src/dns/record/types.ts";
+import { freePort } from "../support/free-port.ts";
 import { startTestDns } from "./support/running-dns.ts";
 import { useUdp } from "./support/use.ts";
 
@@ -222,21 +223,29 @@ describe("a flattened name with an external target", () => {
   });
 });
 
+/** A secondary that acknowledges messages when the test says so, and tells no serial. */
+async function fakeSecondary() {
+  const received: { message: Message; acknowledge: () => void }[] = [];
+  const waiting: (() => void)[] = [];
+  const port = await useUdp((bytes, reply) => {
+    const message = decodeMessage(bytes);
+    const response = { ...message, response: true, tsig: null };
+    if (message.opcode === opcodes.QUERY) {
+      return reply(encodeMessage({ ...response, rcode: rcodes.REFUSED }));
+    }
+    received.push({ message, acknowledge: () => reply(encodeMessage(response)) });
+    waiting.shift()?.();
+  });
+  const receive = async () => {
+    if (received.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    return received.shift()!;
+  };
+  return { address: `127.0.0.1:${port}`, receive };
+}
+
 describe("NOTIFY", () => {
   it("is repeated to a secondary until the secondary acknowledges it", async () => {
-    const received: { message: Message; reply(): void }[] = [];
-    const waiting: (() => void)[] = [];
-    const secondary = await useUdp((bytes, reply) => {
-      const message = decodeMessage(bytes);
-      const response = { ...message, response: true, tsig: null };
-      received.push({ message, reply: () => reply(encodeMessage(response)) });
-      waiting.shift()?.();
-    });
-    const receive = async () => {
-      if (received.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-      return received.shift()!;
-    };
-    const address = `127.0.0.1:${secondary}`;
+    const { address, receive } = await fakeSecondary();
     const { client, records, server } = await start({
       transfers: { notify: [{ address, key: key.name }] },
     });
@@ -248,14 +257,62 @@ describe("NOTIFY", () => {
       tsig: { keyName: key.name, algorithm: "hmac-sha256" },
     });
     // The message was not acknowledged: the server repeats it.
-    expect((await receive()).message.id).toBe(first.message.id);
+    const again = await receive();
+    expect(again.message.answers).toEqual(first.message.answers);
     await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
-    first.reply();
-    let latest = await receive();
-    while (latest.message.id === first.message.id) latest = await receive();
-    latest.reply();
+    again.acknowledge();
     const [soa] = await fetchZone(server);
-    expect(serialOf(latest.message.answers[0]!)).toBe(serialOf(soa!));
+    let latest = await receive();
+    while (serialOf(latest.message.answers[0]!) !== serialOf(soa!)) latest = await receive();
+    expect(serialOf(soa!)).not.toBe(serialOf(first.message.answers[0]!));
+  });
+
+  it("is repeated until the secondary asks for the zone", async () => {
+    const { address, receive } = await fakeSecondary();
+    const { client, server } = await start({ transfers: { notify: [{ address }] } });
+    await client.createZone("other.test");
+    const counts: Record<string, number> = { [zoneName]: 0, "other.test": 0 };
+    const receiveNext = async (): Promise<void> => {
+      const { message, acknowledge } = await receive();
+      const { name } = message.questions[0]!;
+      // Before the acknowledgement: the server must know of the question when it decides.
+      if (name === zoneName) await fetchZone(server);
+      acknowledge();
+      counts[name] = counts[name]! + 1;
+    };
+    // The zone that no secondary asks for is repeated, twice without a message for the other zone.
+    for (let calm = 0; calm < 2;) {
+      const { [zoneName]: before, "other.test": otherBefore } = counts;
+      await receiveNext();
+      if (counts[zoneName] !== before) calm = 0;
+      else if (counts["other.test"] !== otherBefore) calm += 1;
+    }
+    expect(counts[zoneName]).toBeGreaterThan(0);
+    expect(counts["other.test"]).toBeGreaterThan(1);
+  });
+
+  it("is sent after a start, when the server answers", async () => {
+    const answers: (number | string)[] = [];
+    let dnsPort = 0;
+    const secondary = await useUdp((bytes, reply) => {
+      reply(bytes);
+      if (bytes[2]! >>> 3 !== opcodes.NOTIFY) return;
+      fetchZone({ zoneName, host: "127.0.0.1", port: dnsPort }).then(
+        ([soa]) => answers.push(serialOf(soa!)),
+        (error: unknown) => answers.push(String(error)),
+      );
+    });
+    dnsPort = await freePort();
+    const table = { transfers: { notify: [{ address: `127.0.0.1:${secondary}` }] } };
+    const first = await startTestDns(table, { dnsPort });
+    onTestFinished(() => first.stop());
+    await first.client.createZone(zoneName);
+    await first.dns.stop();
+    answers.length = 0;
+    const second = await startTestDns(table, { dnsPort, folder: first.folder });
+    onTestFinished(() => second.stop());
+    await expect.poll(() => answers.length).toBeGreaterThan(0);
+    expect(answers[0]).toBeTypeOf("number");
   });
 });
 

@@ -119,13 +119,15 @@ describe("docs/production.md", () => {
     .filter((text) => text.startsWith("ledge "));
 
   it("has configurations without mistakes", () => {
-    const [build, zones, ...more] = blocks(production, "toml").map((text) => {
+    const [build, namespaces, keys, zones, ...more] = blocks(production, "toml").map((text) => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, "wrangler.toml"), text);
-      return readConfig({ folder, keysOptional: true });
+      return readConfig({ folder, keysOptional: true, namespaces: true });
     });
     expect(more).toEqual([]);
     expect(build?.buckets).toMatchObject([{ bucketName: "photos", remote: { name: "cluster" } }]);
+    expect(namespaces?.namespaceBucket).toMatchObject({ bucketName: "photos-kv" });
+    expect(keys?.table["remotes"]).toMatchObject({ cluster: { keys_file: expect.any(String) } });
     expect(zones?.dns.transfers.secondaries).toHaveLength(2);
   });
 

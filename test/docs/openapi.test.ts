@@ -1,34 +1,12 @@
 /** openapi.yaml and the worker say the same: operations, parameters, shapes and error codes. */
 import { readFile } from "node:fs/promises";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { registerHooks } from "node:module";
 import { afterAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { problem, type Problem } from "../../src/dns/record/problem.ts";
 import { recordTypes } from "../../src/dns/record/types.ts";
 import { Client, type Answer } from "../dns/support/client.ts";
+import { document, httpMethods, parameterNames } from "../dns/support/openapi.ts";
 import { startServer } from "../dns/support/server.ts";
-
-interface Operation {
-  readonly operationId: string;
-  readonly parameters?: readonly { readonly $ref: string }[];
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
-  >;
-}
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly parameters: Readonly<Record<string, { readonly name: string; readonly in: string }>>;
-    readonly schemas: Readonly<Record<string, { readonly enum?: readonly string[] }>>;
-  };
-  readonly "x-error-codes": readonly { readonly code: number; readonly status: number }[];
-}
-
-const httpMethods = ["get", "post", "put", "patch", "delete"];
-const file = new URL("../../openapi.yaml", import.meta.url);
-const document = parse(await readFile(file, "utf8")) as Document;
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-ajv.addSchema(document, "openapi");
 
 const token = "openapi-token-1";
 const server = await startServer({ config: { tokens: [{ token }] } });
@@ -50,18 +28,6 @@ function fill(template: string): string {
     .replace("{record}", recordId)
     .replace("{account}", accountId)
     .replace("{setting}", "http3");
-}
-
-/** Where an answer does not fit the schema of its operation, or of a failure without one. */
-function misfits(path: string, method: string | null, { body }: Answer): readonly unknown[] {
-  const place = path.replaceAll("~", "~0").replaceAll("/", "~1");
-  const pointer =
-    method === null
-      ? "components/schemas/Failure"
-      : `paths/${place}/${method}/responses/200/content/application~1json/schema`;
-  const validate = ajv.compile({ $ref: `openapi#/${pointer}` });
-  validate(body);
-  return validate.errors ?? [];
 }
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -123,23 +89,28 @@ describe("every operation that is described is served, and its answer fits", () 
   );
   test.each(ordered)("%s %s", async (method, path) => {
     const { operationId, responses } = document.paths[path]![method]!;
+    // The client compares the answer with its schema.
     const answer = await (bodies[operationId]?.() ?? client.call(method.toUpperCase(), fill(path)));
-    expect([answer.status, answer.body?.errors ?? []]).toEqual([200, []]);
-    const [type] = Object.keys(responses["200"]!.content!);
-    expect(answer.headers.get("content-type")).toContain(type);
-    expect(type === "text/plain" ? [] : misfits(path, method, answer)).toEqual([]);
+    const isRefused = responses["200"] === undefined;
+    const codes = answer.body?.errors.map(({ code }) => code) ?? [];
+    expect([answer.status, codes]).toEqual(isRefused ? [400, [9439]] : [200, []]);
   });
 });
 
 test("nothing is served that is not described", async () => {
-  const source = await readFile(new URL("../../worker/api/operations.ts", import.meta.url), "utf8");
-  const [, ...parts] = source.split(/^ {2}"(\/[^"]*)": \{/m);
-  const served = parts.flatMap((path, index) => {
-    if (index % 2 === 1) return [];
-    const methods = parts[index + 1]!.matchAll(/(?:^ {4}|^ )(?:async )?([A-Z]{3,6})[:(]/gm);
-    return [...methods].map(([, method]) => `${method!.toLowerCase()} ${path}`);
+  // The base classes of the worker's objects are in workerd only.
+  const classes = "data:text/javascript,export const DurableObject = Object";
+  const hooks = registerHooks({
+    resolve: (name, context, next) =>
+      name === "cloudflare:workers" ? { url: classes, shortCircuit: true } : next(name, context),
   });
-  expect(served.sort()).toEqual(operations.map(([method, path]) => `${method} ${path}`).sort());
+  const table = "../../worker/api/operations.ts";
+  const served = (await import(table)) as { operations: Record<string, object> };
+  hooks.deregister();
+  const names = Object.entries(served.operations).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toLowerCase()} ${path}`),
+  );
+  expect(names.sort()).toEqual(operations.map(([method, path]) => `${method} ${path}`).sort());
 });
 
 test("methods that are not described are refused, as a failure that fits", async () => {
@@ -151,7 +122,6 @@ test("methods that are not described are refused, as a failure that fits", async
     )) {
       const answer = await client.call(method.toUpperCase(), path(template));
       expect([method, template, answer.status]).toEqual([method, template, 405]);
-      expect(misfits(template, null, answer)).toEqual([]);
     }
   }
 });
@@ -159,9 +129,7 @@ test("methods that are not described are refused, as a failure that fits", async
 test("the parameters of a list are those that are read", async () => {
   const queryFile = new URL("../../src/dns/rules/list-query.ts", import.meta.url);
   const source = await readFile(queryFile, "utf8");
-  const described = document.paths["/zones/{zone}/dns_records"]!["get"]!.parameters!.map(
-    ({ $ref }) => document.components.parameters[$ref.split("/").at(-1)!]!.name,
-  );
+  const described = parameterNames(document.paths["/zones/{zone}/dns_records"]!["get"]!);
   const operators = ["exact", "contains", "startswith", "endswith"];
   const texts = ["name", "content", "comment", "tag"].flatMap((name) =>
     ["", ...operators].map((operator) => (operator === "" ? name : `${name}.${operator}`)),

@@ -4,6 +4,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
+import {
+  defaultSettings,
+  httpVersions,
+  servedDnsSettings,
+  settingNames,
+} from "../../src/dns/rules/zone-settings.ts";
 import { expectations } from "../store/differential.expectations.ts";
 import { remoteDeviations } from "../store/remote.expectations.ts";
 import { temporaryFolder } from "../support/store.ts";
@@ -64,7 +70,23 @@ describe("docs/deviations.md", () => {
       ]),
     );
   });
+
+  it("lists every setting of a zone without an effect on answers, and no other", () => {
+    const text = section(deviations, "DNS: settings without an effect");
+    const listed = (resource: string) => {
+      const [, row] = new RegExp(`^\\| \\x60${resource}\\x60 +\\| ([^;|]+)`, "m").exec(text)!;
+      return Array.from(row!.matchAll(/`(\w+)`/g), ([, name]) => name);
+    };
+    expect(listed("settings")).toEqual(others(settingNames, httpVersions));
+    expect(listed("dns_settings")).toEqual(
+      others(Object.keys(defaultSettings([])), servedDnsSettings),
+    );
+  });
 });
+
+function others(all: readonly string[], served: readonly string[]): string[] {
+  return all.filter((name) => !served.includes(name));
+}
 
 describe("every page", () => {
   it.each(pages)("%s has links that lead somewhere, and JSON that is JSON", (page) => {

@@ -113,8 +113,10 @@ describe("the package", () => {
       ...filesBelow("dist/explorer"),
       "dist/workerd/dns-api-proxy.js",
       "dist/workerd/dns-worker.js",
+      "dist/workerd/edge-status.js",
       "dist/workerd/store-binding.js",
       "dist/workerd/store-bucket.js",
+      "dist/workerd/store-namespace.js",
       "dist/workerd/store-remote-binding.js",
       ...Array.from(new Set([...entries, ...chunks]), (file) => `dist/${file}`),
     ];

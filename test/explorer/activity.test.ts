@@ -393,8 +393,8 @@ it("DNS queries and calls of the record API appear, and the log of a test stays"
     headers: { ...credentials, "cf-worker": "script.example.com" },
   });
   await fetch(`${origin}/dns-query?name=explorer.example.org`, { headers: explorer });
-  await server.client.ok("GET", "/zones?last");
-  await vi.waitFor(() => expect(found("/client/v4/zones?last")).toHaveLength(1), waiting);
+  await server.client.ok("GET", "/zones?name=last");
+  await vi.waitFor(() => expect(found("/client/v4/zones?name=last")).toHaveLength(1), waiting);
   expect(found("www.example.org")).toMatchObject([
     { kind: "query", source: "udp", method: "A", outcome: "ok", note: null },
   ]);

@@ -190,6 +190,23 @@ describe("faults of DNS queries", () => {
     expect(await faults.json()).toMatchObject({ result: [] });
   });
 
+  it("are refused with a sentence where they have no effect", async () => {
+    const server = await startTestDns({ hosts: ["127.0.0.1"] });
+    onTestFinished(server.stop);
+    const apiUrl = new URL(server.dns.url).origin;
+    const held = holdFaults(temporaryFolder(), async () => ({
+      apiUrl,
+      addresses: [],
+      headers: credentials,
+    }));
+    const elsewhere = `${dnsFault}:server=127.0.0.9`;
+    expect(await held.change({ ...noFaults, faults: [elsewhere] })).toMatchObject({
+      problem: '"server" is "127.0.0.9", which is no address of this server. Use 127.0.0.1.',
+    });
+    const here = { ...noFaults, faults: [`${dnsFault}:server=127.0.0.1`] };
+    expect(await held.change(here)).toMatchObject({ problem: null });
+  });
+
   it("need the credentials of the owner", async () => {
     const server = await startTestDns({});
     onTestFinished(server.stop);

@@ -87,7 +87,7 @@ async function apiPort(dev: DevProcess): Promise<number> {
 
 describe.skipIf(!hasProc)("every port is in the table, and accepts what the table says:", () => {
   test("ledge dev, with a store and DNS", async () => {
-    const dev = ledgeDev(scriptProject({ https_port: 0 }));
+    const dev = ledgeDev(scriptProject({ https_port: 0, tls_port: 0 }));
     const known = {
       script: Number(new URL(await dev.url()).port),
       "S3 API": await s3Port(dev),
@@ -97,9 +97,11 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
         (await dev.waitForOutput(/^ {2}https +https:..localhost:(\d+)/m))[1],
       ),
       DNS: Number((await dev.waitForOutput(/^DNS +127.0.0.1:(\d+)/m))[1]),
+      "DNS over TLS": Number((await dev.waitForOutput(/^DNS +127.0.0.1:(\d+).*\(TLS\)$/m))[1]),
     };
     expect(await checkPorts(dev.pid, known)).toEqual([
       "DNS",
+      "DNS over TLS",
       "Miniflare's entry to the script",
       "Miniflare's loopback",
       "S3 API",

@@ -1,19 +1,17 @@
 /**
  * Validators of others on our signed zones: delv, drill and unbound validate every type and every
- * kind of answer, and unbound refuses each of the broken ones.
+ * kind of answer, and unbound refuses each of the broken ones. dnsviz finds nothing to say.
  */
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Client, credentials } from "../dns/support/client.ts";
 import { recordArbitrary, rdataOf } from "../dns/support/record-arbitrary.ts";
 import { acceptable, startOurs, temporaryFolder } from "./support.ts";
 import { freePort } from "../support/free-port.ts";
-import { environment, type RunningProcess } from "./servers/peer.ts";
-import { startUnbound } from "./servers/unbound.ts";
+import type { RunningProcess } from "./servers/peer.ts";
+import { resolve, run, startUnbound } from "./servers/unbound.ts";
 
 const zones = ["example.org", "child.example.org", "plain.example.org"] as const;
 const shapes = [
@@ -28,6 +26,7 @@ const shapes = [
   { type: "A", name: "proxied", content: "192.0.2.4", proxied: true },
   { type: "CNAME", name: "flat", content: "www.example.org", settings: { flatten_cname: true } },
   { type: "TXT", name: "deep.below", content: '"text"', ttl: 300 },
+  { type: "TXT", name: "day", content: '"the largest TTL"', ttl: 86_400 },
   { type: "NS", name: "child", content: "ns1.ledge.local", ttl: 300 },
   { type: "NS", name: "plain", content: "ns1.ledge.local", ttl: 300 },
 ];
@@ -101,24 +100,7 @@ beforeAll(async () => {
   }
 });
 
-async function run(program: string, ...args: string[]): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)(program, args, { env: environment });
-    return stdout;
-  } catch (error) {
-    return `${(error as { stdout?: string }).stdout ?? ""}\n${String(error)}`;
-  }
-}
-
 const place = async () => ({ folder: temporaryFolder(), port: await freePort() });
-
-/** The RCODE and whether the answer is authenticated. */
-async function resolve(resolver: RunningProcess, question: string): Promise<string> {
-  const words = ["@127.0.0.1", "-p", `${resolver.port}`, "+dnssec", "+time=10", "+tries=1"];
-  const printed = await run("dig", ...words, ...question.split(" "));
-  const rcode = /status: (\w+)/.exec(printed)?.[1] ?? printed;
-  return /flags:[^;]* ad[ ;]/.test(printed) ? `${rcode} ad` : rcode;
-}
 
 describe("unbound", () => {
   let unbound: RunningProcess;
@@ -203,12 +185,55 @@ describe("delv", () => {
   });
 });
 
-describe("drill", () => {
+/** A file with the DNSKEY record of the key-signing key. */
+async function writeKeyFile(): Promise<string> {
   const file = join(temporaryFolder(), "key");
+  const words = ["@127.0.0.1", "-p", `${port}`, "+noall", "+answer"];
+  const keys = (await run("dig", ...words, zones[0], "DNSKEY")).split("\n");
+  writeFileSync(file, `${keys.find((line) => line.includes("257 3 13"))}\n`);
+  return file;
+}
+
+describe("dnsviz", () => {
+  const secureLine = /^ *\[\.\] (?!.*\[(?!\.\]).*\])/;
+  const nameLine = /^[\w.*-]*(?: \[\.\])*$/;
+  /** The lines of `dnsviz print` that are not of a secure set: an error or a warning has a line. */
+  async function complaints(...words: string[]): Promise<string[]> {
+    const [key, file] = [await writeKeyFile(), join(temporaryFolder(), "probe.json")];
+    const servers = ["ns1", "ns2"].map((each) => `${each}.ledge.local=127.0.0.1:${port}`).join();
+    // The plus sign: dnsviz does not ask a parent of this zone.
+    const asked = [`${zones[0]}+`, zones[1]].flatMap((zone) => ["-x", `${zone}:${servers}`]);
+    const probe = ["-d", "0", "-4", "-A", "-a", zones[0], ...asked, "-o", file];
+    expect(await run("dnsviz", "probe", ...probe, ...words)).toBe("");
+    const printed = await run("dnsviz", "print", "-t", key, "-r", file);
+    expect(printed).toContain("RRSIG: example.org/13/");
+    return printed.split("\n").filter((line) => !secureLine.test(line) && !nameLine.test(line));
+  }
+  const names = [zones[0], zones[1], "www.example.org", "no.example.org"];
+
+  it("has no complaint", async () => {
+    expect(await complaints(...names)).toEqual([]);
+  });
+
+  it("has no complaint about sets with the largest TTL", async () => {
+    expect(await complaints("-R", "DNSKEY,SOA,NS,TXT", zones[0], "day.example.org")).toEqual([]);
+  });
+
+  it("complains about broken signatures", async () => {
+    const faults = [{ kind: "expired_signature", name: "www.example.org" }];
+    await control.ok("PUT", "/dnssec_faults", { faults });
+    try {
+      expect((await complaints(...names)).join("\n")).toMatch(/RRSIG.*\n.*E:EXPIRATION_IN_PAST/);
+    } finally {
+      await control.ok("DELETE", "/dnssec_faults");
+    }
+  });
+});
+
+describe("drill", () => {
+  let file: string;
   beforeAll(async () => {
-    const words = ["@127.0.0.1", "-p", `${port}`, "+noall", "+answer"];
-    const keys = (await run("dig", ...words, zones[0], "DNSKEY")).split("\n");
-    writeFileSync(file, `${keys.find((line) => line.includes("257 3 13"))}\n`);
+    file = await writeKeyFile();
   });
 
   it.each([...positive, ...negative])("chases the signatures of %s", async (question) => {

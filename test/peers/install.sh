@@ -2,11 +2,15 @@
 # Installs the name servers, the clients and the S3 service of test:peers from Debian. Leaves none of them
 # running.
 set -euo pipefail
-packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsutils dnsperf
+packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsutils dnsviz dnsperf
   pdns-server pdns-backend-sqlite3 sqlite3
   # Clients of the record API that speak only https.
   inadyn ddclient libio-socket-ssl-perl lexicon curl
   certbot python3-certbot-dns-cloudflare python3-cloudflare
+  # For octodns, and what a checkout of octodns imports.
+  python3-pip python3-natsort python3-dnspython python3-idna
+  # The load balancers of examples/cluster, and what reads the metrics of a build.
+  haproxy nginx-light prometheus
   awscli rclone s3cmd restic s3fs python3-boto3
   # What ceph/s3-tests imports.
   python3-pytest python3-pytest-timeout python3-munch python3-gevent python3-isodate python3-requests
@@ -31,5 +35,12 @@ if [ ${#missing[@]} -gt 0 ]; then
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
 fi
-"$here/install-newer.sh" || echo "Newer versions of the S3 clients are not there: their tests do not run." >&2
+octodns=$here/../../node_modules/.cache/octodns
+if [ ! -e "$octodns" ]; then
+  /usr/bin/python3 -m pip install --quiet --target "$octodns" octodns==1.22.0 octodns-cloudflare==1.2.0 || {
+    rm -rf "$octodns"
+    echo "octodns is not there: its test runs with LEDGE_OCTODNS only." >&2
+  }
+fi
+"$here/install-newer.sh" || echo "Newer versions of the S3 clients and of NSD are not there: their tests do not run, and catalog.test.ts fails." >&2
 "$here/ceph/install.sh" || echo "Ceph is not there: the tests of buckets on a cluster do not run." >&2

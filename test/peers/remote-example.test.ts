@@ -31,12 +31,18 @@ it.skipIf(inject("ceph") === null)("loses no acknowledged write on Ceph", async 
       const key = `${writer}-${index}`;
       // Some notes are so large that the runtime writes them to its spool first.
       const content = randomBytes(index % 12 === 0 ? 5_000_000 : 200);
-      const response = await fetch(`${balancer}/notes/${key}`, { method: "PUT", body: content });
-      const text = await response.text();
-      if (response.ok) {
+      const put = async () => {
+        const response = await fetch(`${balancer}/notes/${key}`, { method: "PUT", body: content });
+        return { status: response.status, text: await response.text() };
+      };
+      // After 502, or an answer that breaks off, the write may have been executed. To write the same content again
+      // does no harm.
+      let answer = await put().catch(put);
+      while (answer.status === 502) answer = await put().catch(put);
+      if (answer.status < 300) {
         acknowledged.set(key, content);
         if (isKilled) sinceKill++;
-      } else failures.push(`${key}: ${response.status} ${text}`);
+      } else failures.push(`${key}: ${answer.status} ${answer.text}`);
       if (acknowledged.size >= before && !isKilled) {
         isKilled = true;
         process.kill(first.processId, "SIGKILL");

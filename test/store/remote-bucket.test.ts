@@ -10,7 +10,7 @@ import { decodeObject } from "../../src/store/core/object.ts";
 import type { Request, Result } from "../../src/store/core/operations.ts";
 import type { Bucket } from "../../src/store/node/bucket.ts";
 import { StoreClient } from "../../src/store/node/store-client.ts";
-import { useS3Service } from "../support/s3-services.ts";
+import { isOwnService, useS3Service } from "../support/s3-services.ts";
 import { bucketSuite } from "./support/bucket-suite.ts";
 import {
   allFeatures,
@@ -52,7 +52,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-bucketSuite("remote", () => bucket);
+bucketSuite("remote", () => bucket, isOwnService);
 
 const call = <M extends Exclude<Method, "get">>(request: Request<M>): Promise<Result<M>> =>
   callRemote(remote, request);

@@ -84,8 +84,8 @@ describe("a client with a remote bucket", () => {
     expect(readdirSync(`${tmpdir()}/${made}`)).toEqual(["lock"]);
     await own.close();
     expect(spoolFolders()).not.toContain(made);
-    // A runtime would have left its databases.
-    expect(readdirSync(folder)).toEqual(["sockets"]);
+    // A runtime would have left its databases. What the service honours is kept.
+    expect(readdirSync(folder)).toEqual(["remotes", "sockets"]);
   });
 
   it("writes nothing to the service before the first operation that needs its features", async () => {

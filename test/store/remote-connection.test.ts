@@ -4,6 +4,7 @@ import { probe } from "../../src/store/remote/probe.ts";
 import type { RemoteCredentials, RemotePlace } from "../../src/store/remote/remote-options.ts";
 import type { S3ConnectionOptions } from "../../src/store/remote/s3-connection.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
+import { allFeatures } from "./support/remote-store.ts";
 import { raw, rawError, startRawServer, type RawAnswer } from "./support/raw-server.ts";
 import {
   connectTo,
@@ -165,7 +166,7 @@ describe("a refusal is one sentence", () => {
     [
       "an expired token",
       rawError(400, "ExpiredToken"),
-      /refused the session token \(ExpiredToken\)\. Get new credentials/,
+      /refused the session token, which has expired \(ExpiredToken\)\. Get new credentials/,
     ],
     [
       "missing rights",
@@ -175,7 +176,7 @@ describe("a refusal is one sentence", () => {
     [
       "a method that is not there",
       rawError(501, "NotImplemented"),
-      /refused a request: status 501, NotImplemented: Text\.$/,
+      /does not support PUT: status 501, NotImplemented: Text\. Use a service that has it/,
     ],
   ])("%s", async (_, answer, sentence) => {
     const { endpoint, requests } = await startRawServer(() => answer);
@@ -225,12 +226,7 @@ describe("connections", () => {
 describe("probe() of our own endpoint", () => {
   it("finds every feature, and leaves nothing", async () => {
     const connection = connect();
-    expect(await probe(connection)).toEqual({
-      putIfMatch: "quoted",
-      putIfNoneMatch: true,
-      conditionalComplete: true,
-      conditionalDelete: true,
-    });
+    expect(await probe(connection)).toEqual(allFeatures);
     const listed = await connection.send({ method: "GET", query: [["prefix", "team/"]] });
     expect(await textOf(listed.body)).not.toContain("<Key>");
     const uploads = await connection.send({ method: "GET", query: [["uploads", ""]] });

@@ -157,6 +157,7 @@ describe("an answer with status 200 and an error in it", () => {
 describe("a get", () => {
   it("reads small content again when it breaks off", async () => {
     await put("broken", "0123456789");
+    sent = [];
     faults = [
       (message, send) =>
         isOf(message, "GET")
@@ -199,11 +200,31 @@ describe("a list", () => {
       prefix: "list/",
       delimiter: "",
       limit: 10,
+      includeHttp: true,
+      includeCustom: false,
+    });
+    const objects = decodeObjects(objectsJson, { http: true, custom: false });
+    expect(objects.map(({ key }) => key)).toEqual(["list/1", "list/3"]);
+  });
+
+  it("without metadata is one request, and has what the service lists", async () => {
+    const stored = JSON.parse((await put("plain/1", "content")) as string) as unknown[];
+    sent = [];
+    const { objectsJson } = await call<"list">({
+      method: "list",
+      prefix: "plain/",
+      delimiter: "",
+      limit: 10,
       includeHttp: false,
       includeCustom: false,
     });
-    const objects = decodeObjects(objectsJson, { http: false, custom: false });
-    expect(objects.map(({ key }) => key)).toEqual(["list/1", "list/3"]);
+    expect(sent.map((line) => line.split(" ")[0])).toEqual(["GET"]);
+    const [object] = decodeObjects(objectsJson, { http: false, custom: false });
+    const etag = "9a0364b9e99bb480dd25e1f0284c8555";
+    expect(JSON.stringify(stored)).toContain(etag);
+    expect(object).toMatchObject({ key: "plain/1", size: 7, etag, version: etag });
+    expect(object).toMatchObject({ checksums: { md5: etag }, storageClass: "Standard" });
+    expect(object?.uploaded).toBeGreaterThan(0);
   });
 });
 

@@ -61,6 +61,12 @@ export const remoteDeviations: readonly RemoteDeviation[] = [
     ],
   },
   {
+    id: "listed-by-service",
+    reason:
+      "A list without metadata is one request: version, time, storage class and checksums of its objects are those that the service lists, as for objects of other programs.",
+    tests: ["metadata > keeps the class InfrequentAccess"],
+  },
+  {
     id: "all-parts",
     reason:
       "Ceph completes an upload only with all parts that were uploaded; otherwise error 10025.",
@@ -97,10 +103,25 @@ export const remoteDeviations: readonly RemoteDeviation[] = [
 const part: ContentMark = { $: "content", kind: "string", sizeBytes: 10, seed: 0 };
 const slot = 0;
 
+/** What the head of an object has and a list of the service does not. */
+const ofHeads = /^value\.\d+\.objects\.\d+\.(?:version|uploaded|storageClass|checksums(?:\..*)?)$/;
+
+const listedByService: Expectation = {
+  id: "listed-by-service",
+  reason: "As above.",
+  when: ({ call, path }) =>
+    call.method === "list" && !JSON.stringify(call.args).includes("Metadata") && ofHeads.test(path),
+  provoke: [
+    { method: "put", args: ["a", part, { storageClass: "InfrequentAccess" }] },
+    { method: "list", args: [] },
+  ],
+};
+
 /** Differences of a service to the model and to R2, besides those of every bucket of Ledge. */
 export const serviceDifferences: Readonly<Record<RemoteService["name"], readonly Expectation[]>> = {
-  ledge: [],
+  ledge: [listedByService],
   ceph: [
+    listedByService,
     {
       id: "all-parts",
       reason: "As above.",

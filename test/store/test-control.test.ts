@@ -130,6 +130,31 @@ it("dns.sign() signs a zone, and dns.breakSignatures() lasts until the end of th
   expect((await signatureOf())![4]! > now).toBe(true);
 });
 
+it("dns.rollKeys() rolls the keys of a zone by the clock, until the end of the test", async () => {
+  const { dns, clock } = control;
+  await dns.zone("example.org", [{ type: "A", name: "www", content: "192.0.2.1" }]);
+  const ds = await dns.sign("example.org");
+  const keys = async () => (await dns.resolve("example.org", "DNSKEY")).length;
+  const undoRest = await control.isolate();
+  await dns.rollKeys("example.org");
+  expect(await keys()).toBe(4);
+  await expect(dns.confirmDs("example.org")).rejects.toThrow("Caches may lack the new key");
+  await clock.advance("2h");
+  expect(await dns.sign("example.org")).not.toBe(ds);
+  await clock.advance("7d");
+  expect(await keys()).toBe(4);
+  await dns.confirmDs("example.org");
+  await clock.advance("24h");
+  expect(await keys()).toBe(4);
+  await clock.advance("1h");
+  expect(await keys()).toBe(2);
+  expect(await dns.sign("example.org")).not.toBe(ds);
+  await undoRest();
+
+  expect(await keys()).toBe(2);
+  expect(await dns.sign("example.org")).toBe(ds);
+});
+
 it("dns.faults break queries, and dns.queries() lists them, until the end of the test", async () => {
   const { dns } = control;
   await dns.zone("example.org", [{ type: "A", name: "www", content: "192.0.2.1" }]);
@@ -159,6 +184,41 @@ it("dns.faults break queries, and dns.queries() lists them, until the end of the
 
   expect(await dns.faults.list()).toEqual([]);
   expect(await dns.resolve("www.example.org")).toEqual(["192.0.2.1"]);
+});
+
+it("dns.resolve() tells apart why an answer has no records", async () => {
+  const { dns } = control;
+  await dns.zone("example.org", [{ type: "A", name: "www", content: "192.0.2.1" }]);
+  await dns.faults.servfail({ name: "broken.example.org" });
+  const codes: Record<string, string> = {};
+  for (const name of ["gone.example.org", "broken.example.org", "www.example.net"]) {
+    const answer = await dns.resolve(name);
+    expect(answer).toStrictEqual([]);
+    codes[name] = answer.rcode;
+  }
+  expect(codes).toEqual({
+    "gone.example.org": "NXDOMAIN",
+    "broken.example.org": "SERVFAIL",
+    "www.example.net": "REFUSED",
+  });
+  expect(await dns.resolve("www.example.org", "MX")).toHaveProperty("rcode", "NOERROR");
+  const found = await dns.resolve("www.example.org");
+  expect(found).toStrictEqual(["192.0.2.1"]);
+  expect(found.rcode).toBe("NOERROR");
+});
+
+it("dns.faults hides earlier changes, gives other answers, and refuses what has no effect", async () => {
+  const { dns } = control;
+  await dns.zone("example.org", [{ type: "A", name: "www", content: "192.0.2.1" }]);
+  await dns.add("example.org", { type: "A", name: "new", content: "192.0.2.2" });
+  await dns.faults.propagationDelay({ zone: "example.org", by: "1h" });
+  const both = () => Promise.all(["www", "new"].map((name) => dns.resolve(`${name}.example.org`)));
+  expect(await both()).toEqual([["192.0.2.1"], []]);
+  await dns.faults.clear();
+  await dns.faults.answer({ name: "www.example.org", type: "A", content: "192.0.2.66" });
+  expect(await both()).toEqual([["192.0.2.66"], ["192.0.2.2"]]);
+  await expect(dns.faults.drop({ server: "127.0.0.1" })).rejects.toThrow("has no listeners");
+  await expect(dns.faults.tcpReset()).rejects.toThrow('"tcp_reset" has no effect here');
 });
 
 it("a snapshot keeps the faults and the queries of its test", async () => {

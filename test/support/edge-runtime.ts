@@ -4,13 +4,30 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished } from "vitest";
-import { run } from "./project.ts";
+import { run, temporaryProject } from "./project.ts";
 
 export interface EdgeBuild {
   readonly folder: string;
   readonly files: readonly string[];
   readonly workerdPath: string;
   readonly workerdVersion: string;
+  readonly statusAddress: string | null;
+}
+
+/** A project whose bucket `PHOTOS` is on the remote "cluster". */
+export function clusterProject(
+  folder: string,
+  cluster: object,
+  files: Readonly<Record<string, string>>,
+): string {
+  const configuration = {
+    name: "photos",
+    main: "index.js",
+    compatibility_date: "2026-08-01",
+    store_buckets: [{ binding: "PHOTOS", bucket_name: "photos", remote: "cluster" }],
+    remotes: { cluster },
+  };
+  return temporaryProject({ "wrangler.json": JSON.stringify(configuration), ...files }, folder);
 }
 
 export async function build(folder: string, ...words: string[]): Promise<EdgeBuild> {
@@ -19,18 +36,35 @@ export async function build(folder: string, ...words: string[]): Promise<EdgeBui
   return JSON.parse(out) as EdgeBuild;
 }
 
-/** workerd with the build, and an environment with these variables only. */
+/**
+ * workerd with the build, and an environment with these variables only.
+ *
+ * @param options `atEnd` takes the function that ends workerd. Default: the test ends it
+ */
 export async function serve(
-  { folder, workerdPath }: EdgeBuild,
+  { folder, workerdPath, statusAddress }: EdgeBuild,
   environment: Record<string, string>,
+  {
+    before = [],
+    after = [],
+    atEnd = onTestFinished,
+  }: {
+    before?: readonly string[];
+    after?: readonly string[];
+    atEnd?: (end: () => Promise<void>) => void;
+  } = {},
 ) {
-  const child = spawn(
-    workerdPath,
-    ["serve", "workerd.capnp", "--socket-addr=http=127.0.0.1:0", "--control-fd=3"],
-    { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe", "pipe"] },
-  );
+  const sockets = statusAddress === null ? ["http"] : ["http", "status"];
+  const addresses = sockets.map((name) => `--socket-addr=${name}=127.0.0.1:0`);
+  const words = ["serve", "workerd.capnp", ...addresses, "--control-fd=3"];
+  const [program = "", ...others] = [...before, workerdPath, ...words, ...after];
+  const child = spawn(program, others, {
+    cwd: folder,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
   const ended = once(child, "close");
-  onTestFinished(async () => {
+  atEnd(async () => {
     child.kill("SIGKILL");
     await ended;
   });
@@ -38,18 +72,23 @@ export async function serve(
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk: Buffer) => (output += chunk.toString()));
   }
-  const listening = new Promise<number>((resolve) => {
-    createInterface(child.stdio[3] as Readable).on("line", (line) =>
-      resolve((JSON.parse(line) as { port: number }).port),
-    );
+  const ports = new Map<string, number>();
+  const listening = new Promise<void>((resolve) => {
+    createInterface(child.stdio[3] as Readable).on("line", (line) => {
+      const { socket, port } = JSON.parse(line) as { socket: string; port: number };
+      ports.set(socket, port);
+      if (ports.size === sockets.length) resolve();
+    });
   });
-  const port = await Promise.race([listening, ended.then(() => null)]);
-  const origin = `http://127.0.0.1:${port}`;
+  await Promise.race([listening, ended]);
+  const origin = (socket: string) => `http://127.0.0.1:${ports.get(socket)}`;
   return {
     /** Whether workerd has started. */
-    isRunning: port !== null,
+    isRunning: ports.size === sockets.length,
     output: () => output,
-    fetch: (path: string, init?: RequestInit) => fetch(`${origin}/${path}`, init),
+    fetch: (path: string, init?: RequestInit) => fetch(`${origin("http")}/${path}`, init),
+    status: (path: string) => fetch(`${origin("status")}/${path}`),
+    statusPort: ports.get("status"),
     async kill() {
       child.kill("SIGKILL");
       await ended;

@@ -33,8 +33,23 @@ export type ProxyFault =
   | { readonly kind: "truncated answer" }
   /** Answers with an error, with or without the request being executed. */
   | { readonly kind: "error"; readonly status: 500 | 503; readonly isExecuted: boolean }
+  /** Answers in the place of the service, with or without the request being executed. */
+  | {
+      readonly kind: "foreign answer";
+      readonly answer: ForeignAnswer;
+      readonly isExecuted: boolean;
+    }
   /** Never answers. The client has to give up. */
   | { readonly kind: "stall"; readonly isExecuted: boolean };
+
+/** Of a server that is no S3 service, or of a service that is not well. */
+export interface ForeignAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly text?: string;
+  /** Sends one octet of the text, and waits this long before the next. */
+  readonly octetMilliseconds?: number;
+}
 
 interface ProxiedRequest {
   /** From 1, in the order of arrival. */
@@ -156,6 +171,14 @@ async function handle({ incoming, outgoing, fault, execute, signal }: Exchange):
       await (fault.isExecuted ? execute().then(readAll) : readAll(incoming));
       answerError(outgoing, fault.status);
       return;
+    case "foreign answer":
+      await (fault.isExecuted ? execute().then(readAll) : readAll(incoming));
+      await answerForeign(outgoing, {
+        ...fault.answer,
+        signal,
+        isHead: incoming.method === "HEAD",
+      });
+      return;
     case "stall":
       await (fault.isExecuted ? execute().then(readAll) : readAll(incoming));
       return;
@@ -214,6 +237,27 @@ function answerError(outgoing: ServerResponse, status: 500 | 503): void {
   const code = status === 500 ? "InternalError" : "SlowDown";
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>A fault of the test.</Message></Error>`;
   outgoing.writeHead(status, { "content-type": "application/xml" }).end(text);
+}
+
+async function answerForeign(
+  outgoing: ServerResponse,
+  {
+    status,
+    headers = {},
+    text = "",
+    octetMilliseconds,
+    isHead,
+    signal,
+  }: ForeignAnswer & { readonly isHead: boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  outgoing.writeHead(status, { "content-length": Buffer.byteLength(text), ...headers });
+  const isSlow = octetMilliseconds !== undefined && !isHead;
+  for (const octet of isSlow ? Buffer.from(text) : []) {
+    if (outgoing.destroyed) return;
+    outgoing.write(Buffer.of(octet));
+    await sleep(octetMilliseconds, undefined, { signal });
+  }
+  outgoing.end(isSlow ? "" : text);
 }
 
 async function readAll(message: IncomingMessage): Promise<Buffer> {

@@ -7,6 +7,7 @@ import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import type { Account } from "../../src/dns/rules/zone.ts";
 import { concatBytes } from "../../src/dns/wire/bytes.ts";
+import { zoneFileText } from "../../src/dns/zone-file/parse.ts";
 import type { Env, ObjectReply } from "../objects/object-call.ts";
 import type { Access } from "./access.ts";
 
@@ -24,6 +25,11 @@ export interface ApiCall {
   /** Of a request of another process, which repeats it if the answer is lost. */
   readonly requestId: string | null;
 }
+
+/** Of a path, by method. */
+export type Handlers = Readonly<
+  Record<string, (call: ApiCall) => ObjectReply | Response | Promise<ObjectReply | Response>>
+>;
 
 /** @throws ZoneError for a method that the path does not have */
 export function findMethod<Handler>(
@@ -148,16 +154,20 @@ export async function readImportForm(
 ): Promise<{ readonly text: string; readonly proxied: boolean }> {
   const bytes = await readContent(request, "multipart/form-data", formBytesMax);
   const type = request.headers.get("content-type")!;
+  // A form replaces octets of a text that are not UTF-8.
+  const body = new TextEncoder().encode(zoneFileText(bytes));
   let form: FormData;
   try {
-    form = await new Response(bytes, { headers: { "content-type": type } }).formData();
+    form = await new Response(body, { headers: { "content-type": type } }).formData();
   } catch {
     throw new ZoneError([problem.fileMissing()]);
   }
   const file = form.get("file") as string | Blob | null;
   if (file === null) throw new ZoneError([problem.fileMissing()]);
   const size = typeof file === "string" ? new TextEncoder().encode(file).length : file.size;
-  if (size > zoneFileBytesMax) throw new ZoneError([problem.fileTooLarge(zoneFileBytesMax)]);
+  const escapesBytes = body.length - bytes.length;
+  if (size - escapesBytes > zoneFileBytesMax)
+    throw new ZoneError([problem.fileTooLarge(zoneFileBytesMax)]);
   const proxied = form.get("proxied") ?? "false";
   if (proxied !== "true" && proxied !== "false")
     throw new ZoneError([problem.notABoolean("proxied")]);

@@ -5,10 +5,15 @@
  *     /ledge/faults         faults of the record API: GET lists, PUT replaces, DELETE removes
  *     /ledge/query_faults   faults of queries: GET lists them with their counts, POST adds a fault, PUT
  *                           replaces all faults, DELETE removes them; a WebSocket holds faults of its own
- *     /ledge/queries        PUT starts an empty log of queries, GET lists the queries, DELETE ends the log
+ *     /ledge/queries        PUT starts an empty log of queries, GET lists the queries, DELETE ends the log;
+ *                           GET ?since=MILLISECONDS lists the queries that were answered since then, and
+ *                           needs no log: the servers keep their last few queries
  *     /ledge/dnssec_faults  broken signatures: GET lists, PUT replaces, DELETE removes. A fault names a
  *                           zone, for all its names, or a name:
  *                           { "faults": [{ "kind": "expired_signature", "name": "www.example.com" }] }
+ *     /ledge/dnssec_rolls   the roll of a zone's keys: GET ?zone=NAME shows it, null when there is none; POST
+ *                           { "zone", "keys", "pace_seconds" } starts one; PATCH { "zone", "ds_seen": true }
+ *                           says that the parent has the DS record of the new key
  *     /ledge/activity       for a process that follows queries and calls (the explorer): GET
  *                           ?since=MILLISECONDS&after=ID lists the queries that were answered since then,
  *                           and the calls after that one; the first GET starts the logs, of which the log of
@@ -20,24 +25,28 @@
 import { fieldName } from "../../src/base/schema.ts";
 import { parseFaults } from "../../src/dns/config/dns-config.ts";
 import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
-import type { LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
 import {
   QueryFaultError,
-  readQueryFault,
+  refuseUnreachable,
   type QueryFault,
 } from "../../src/dns/fault/query-fault.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import type { LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import { readQueryFault } from "../../src/dns/fault/read-fault.ts";
+import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { isDnsName } from "../../src/dns/record/record-name.ts";
 import { FaultPlan } from "../../src/dns/rules/api-call.ts";
+import { acceptRollRequest } from "../../src/dns/rules/dnssec-state.ts";
 import { indexObject } from "../objects/index-object.ts";
-import type { Env } from "../objects/object-call.ts";
+import type { Env, ObjectReply } from "../objects/object-call.ts";
 import {
   addQueryFaults,
   followQueries,
   holdQueryFaults,
+  loggedQueries,
   queryFaults,
   readQueryLog,
   replaceQueryFaults,
+  serverReach,
   startQueryLog,
   stopQueryLog,
 } from "../objects/query-observation.ts";
@@ -86,10 +95,10 @@ const controls: Readonly<Record<string, Control>> = {
   [queryFaultPath]: {
     ...faultList(
       () => queryFaults.list(),
-      ({ env }, faults) => replaceQueryFaults(env, faults.map(acceptQueryFault)),
+      async ({ env }, faults) => replaceQueryFaults(env, await acceptQueryFaults(env, faults)),
     ),
     async POST({ request, env }) {
-      await addQueryFaults(env, [acceptQueryFault(await readJson(request))]);
+      await addQueryFaults(env, await acceptQueryFaults(env, [await readJson(request)]));
       return queryFaults.list();
     },
   },
@@ -97,9 +106,24 @@ const controls: Readonly<Record<string, Control>> = {
     () => signatureFaults,
     ({ env }, faults) => replaceSignatureFaults(env, acceptSignatureFaults(faults)),
   ),
+  "/ledge/dnssec_rolls": {
+    GET: ({ parameters, env }) => rollOf(env, parameters.get("zone"), (zone) => zone.readRoll()),
+    async POST({ request, env }) {
+      const body = await readJson(request);
+      const roll = requireValid((report) => acceptRollRequest(body, report));
+      return rollOf(env, body["zone"], (zone) => zone.startRoll(roll));
+    },
+    async PATCH({ request, env }) {
+      const { zone: name, ds_seen: isSeen } = await readJson(request);
+      if (isSeen !== true) throw new ZoneError([problem.valueInvalid("ds_seen", "true")]);
+      return rollOf(env, name, (zone) => zone.confirmDelegationSigner());
+    },
+  },
   "/ledge/queries": {
-    async GET({ env }) {
-      const queries = await readQueryLog(env);
+    async GET({ env, parameters }) {
+      const since = parameters.get("since");
+      const queries =
+        since === null ? await readQueryLog(env) : await loggedQueries(env, acceptTime(since));
       if (queries === null) throw new ZoneError([problem.queryLogOff()]);
       return queries.map(describeQuery);
     },
@@ -171,18 +195,34 @@ export function acceptFaultPlan(given: unknown): FaultPlan {
   throw new ZoneError([problem.valueInvalid("faults", `valid: ${mistakes.join("; ")}`)]);
 }
 
-function acceptQueryFault(input: unknown): QueryFault {
+function acceptTime(text: string): number {
+  if (/^\d{1,16}$/.test(text)) return Number(text);
+  throw new ZoneError([problem.valueInvalid("since", "a number of milliseconds since 1970")]);
+}
+
+async function acceptQueryFaults(env: Env, input: readonly unknown[]): Promise<QueryFault[]> {
   try {
-    return readQueryFault(input);
+    return await readQueryFaults(env, input);
   } catch (error) {
     if (!(error instanceof QueryFaultError)) throw error;
     throw new ZoneError([problem.queryFaultInvalid(error.message)]);
   }
 }
 
+/** @throws QueryFaultError */
+async function readQueryFaults(env: Env, input: readonly unknown[]): Promise<QueryFault[]> {
+  const faults = input.map(readQueryFault);
+  if (faults.length === 0) return [];
+  const reach = await serverReach(env);
+  for (const { target } of faults) refuseUnreachable(target, reach);
+  return faults;
+}
+
 function describeQuery(logged: LoggedQuery): Record<string, unknown> {
-  const { milliseconds, startedMilliseconds: _started, client: _client, ...query } = logged;
-  return { time: new Date(milliseconds).toISOString(), ...query };
+  const { milliseconds, startedMilliseconds: started, client: _client, ...query } = logged;
+  // Clocks have at most microseconds, and a clock can go back.
+  const durationMilliseconds = Math.max(0, Math.round((milliseconds - started) * 1000) / 1000);
+  return { time: new Date(milliseconds).toISOString(), ...query, durationMilliseconds };
 }
 
 /** A broken signature as tests give it: for a zone, or for a name. */
@@ -216,6 +256,21 @@ async function findZone(env: Env, { kind, zone, name }: RequestedFault): Promise
   const found = await indexObject(env).findFor(place);
   if (found !== null && (zone === undefined || found.name === zone)) return found.id;
   throw new ZoneError([problem.valueInvalid("faults", `for local zones: ${place} is in none`)]);
+}
+
+async function rollOf(
+  env: Env,
+  name: unknown,
+  call: (zone: ReturnType<typeof zoneObject>) => Promise<ObjectReply>,
+): Promise<unknown> {
+  const text = typeof name === "string" ? name.toLowerCase().replace(/\.$/, "") : "";
+  const zone = await indexObject(env).findFor(text);
+  if (zone === null || zone.name !== text) {
+    return refuse(problem.valueInvalid("zone", "the name of a zone of this server"));
+  }
+  const reply = await call(zoneObject(env, zone.id));
+  if (!reply.ok) throw new ZoneError(reply.problems);
+  return JSON.parse(reply.json) as unknown;
 }
 
 function refuse(found: Problem): never {
@@ -255,7 +310,8 @@ interface HoldRequest {
  *     { "hold": { "faults": […] } }   replaces the faults of this connection; `null` ends them
  *     {}                              changes nothing
  *
- * The answer to each is `{ "hits": […] }`: the number of queries that each fault has hit.
+ * The answer to each is `{ "hits": […] }`: the number of queries that each fault has hit. Faults that
+ * this server refuses change nothing, and the answer is `{ "refused": "…" }`.
  *
  * @returns the response to the request for an upgrade
  */
@@ -268,7 +324,8 @@ function serveHeldFaults(env: Env): Response {
 
   /** A fault that stays goes on counting. */
   const replace = async (faults: readonly unknown[]): Promise<void> => {
-    const next = new Map(faults.map((given) => [JSON.stringify(given), readQueryFault(given)]));
+    const read = await readQueryFaults(env, faults);
+    const next = new Map(faults.map((given, index) => [JSON.stringify(given), read[index]!]));
     const added = [...next.keys()].filter((given) => !held.has(given));
     const released = [...held].filter(([given]) => !next.has(given)).map(([, id]) => id);
     const ids = await holdQueryFaults(
@@ -281,15 +338,19 @@ function serveHeldFaults(env: Env): Response {
     order = faults.map((given) => JSON.stringify(given));
   };
 
+  const send = (report: object): void =>
+    server.send(new TextEncoder().encode(JSON.stringify(report)));
+
   const answer = async (data: ArrayBuffer): Promise<void> => {
     try {
       const { hold } = JSON.parse(new TextDecoder().decode(data)) as HoldRequest;
       if (isEnded) return;
       if (hold !== undefined) await replace(hold?.faults ?? []);
       const hits = order.map((given) => queryFaults.hitsOf(held.get(given)!));
-      server.send(new TextEncoder().encode(JSON.stringify({ hits })));
-    } catch {
-      server.close(internalErrorCode);
+      send({ hits });
+    } catch (error) {
+      if (error instanceof QueryFaultError) send({ refused: error.message });
+      else server.close(internalErrorCode);
     }
   };
 

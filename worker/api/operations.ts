@@ -1,20 +1,16 @@
-/** All operations of the record API, by path and method. A test compares the paths with `openapi.yaml`. */
-import { encodeHex } from "../../src/base/hex.ts";
-import { parseIpv4 } from "../../src/dns/record/ip-address.ts";
-import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+/** All operations of the record API, by path and method. A test compares them with `openapi.yaml`. */
+import { atPlace, problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { queriesPath } from "../../src/dns/replication/listener-protocol.ts";
 import { unmodifiedHeader } from "../../src/dns/rules/api-call.ts";
 import { acceptDnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
+import { readRecordQuery, readZoneQuery } from "../../src/dns/rules/list-query.ts";
 import {
-  describePage,
-  readPage,
-  readRecordQuery,
-  readZoneQuery,
-} from "../../src/dns/rules/list-query.ts";
-import {
+  inOneInterval,
   makeReport,
+  readInterval,
   readReportRequest,
   type QueryCount,
+  type QueryReport,
 } from "../../src/dns/rules/query-report.ts";
 import {
   checkSetting,
@@ -25,7 +21,7 @@ import {
   acceptZoneName,
   acceptZoneType,
   describeZone,
-  type Account,
+  plan,
   type Zone,
 } from "../../src/dns/rules/zone.ts";
 import { indexObject } from "../objects/index-object.ts";
@@ -38,97 +34,20 @@ import {
 } from "../objects/zone-object.ts";
 import { askListeners, isolateQueries } from "../replication/replicas.ts";
 import { requireAllZones } from "./access.ts";
+import { absentRoutes, accountRoutes, pageOf } from "./account.ts";
 import {
   isObject,
   readImportForm,
   readJson,
-  success,
   type ApiCall,
+  type Handlers,
   type JsonObject,
 } from "./api-call.ts";
-
-type Handlers = Readonly<
-  Record<string, (call: ApiCall) => ObjectReply | Response | Promise<ObjectReply | Response>>
->;
 
 const apiRoot = "/client/v4";
 
 /** Calls that need no credentials, as in the deployed service. */
 export const publicPaths: ReadonlySet<string> = new Set([`${apiRoot}/ips`]);
-
-/** A local server has one user with one account; their ids never change. */
-const accountId = "1ed9e0000000000000000000000acc01";
-const userId = "1ed9e0000000000000000000000c5e01";
-
-export function localAccount(email: string): Account {
-  return { id: accountId, name: "Local", email };
-}
-
-const accountRoutes: Readonly<Record<string, Handlers>> = {
-  "/user": {
-    GET: ({ account }) =>
-      replyWith({
-        id: userId,
-        email: account.email,
-        first_name: null,
-        last_name: null,
-        telephone: null,
-        country: null,
-        zipcode: null,
-        two_factor_authentication_enabled: false,
-        suspended: false,
-        organizations: [],
-      }),
-  },
-  "/user/tokens/verify": {
-    async GET({ access }) {
-      if (access.token === null) throw new ZoneError([problem.invalidToken()]);
-      const id = await shortHash(access.token);
-      const messages = [{ code: 10000, message: "This API Token is valid and active", type: null }];
-      return success(JSON.stringify({ id, status: "active" }), { messages });
-    },
-  },
-  "/accounts": {
-    /** Clients of the deployed service request page after page until a page is empty. */
-    GET({ account, parameters }) {
-      const perPage = { default: 20, max: 50 };
-      const page = requireValid((report) => readPage(parameters, perPage, report));
-      const name = parameters.get("name") ?? account.name;
-      const found = name === account.name ? [describeAccount(account)] : [];
-      const shown = page.page === 1 ? found : [];
-      return replyWith(shown, describePage(page, shown.length, found.length));
-    },
-  },
-  "/accounts/{account}": {
-    GET({ account, ids, path }) {
-      if (ids["account"] !== account.id) throw new ZoneError([problem.noRoute(path)]);
-      return replyWith(describeAccount(account));
-    },
-  },
-  /** The addresses of the platform, for firewalls of origins. */
-  "/ips": {
-    async GET({ config: { platformAddresses: addresses } }) {
-      return replyWith({
-        ipv4_cidrs: addresses.filter(isIpv4).map((address) => `${address}/32`),
-        ipv6_cidrs: addresses.filter((address) => !isIpv4(address)).map((each) => `${each}/128`),
-        etag: await shortHash(addresses.join(" ")),
-      });
-    },
-  },
-};
-
-function isIpv4(address: string): boolean {
-  return parseIpv4(address) !== null;
-}
-
-function describeAccount({ id, name }: Account): Record<string, unknown> {
-  return { id, name, type: "standard", settings: { enforce_twofactor: false }, created_on: null };
-}
-
-async function shortHash(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return encodeHex(new Uint8Array(hash, 0, 16));
-}
 
 const purgeFields = ["files", "tags", "hosts", "prefixes"];
 
@@ -173,14 +92,16 @@ const zoneRoutes: Readonly<Record<string, Handlers>> = {
     },
   },
   "/zones/{zone}/dns_analytics/report": {
+    GET: async (call) => replyWith(await reportQueries(call)),
+  },
+  "/zones/{zone}/dns_analytics/report/bytime": {
     async GET(call) {
-      const request = requireValid((report) => readReportRequest(call.parameters, report));
-      const { name } = await indexedZone(call);
-      const none: readonly QueryCount[] = [];
-      const ofListeners = await askListeners(call.env, queriesPath, null, none);
-      return replyWith(makeReport([...isolateQueries.count(), ...ofListeners], name, request));
+      const now = Date.now();
+      const interval = requireValid((report) => readInterval(call.parameters, now, report));
+      return replyWith(inOneInterval(await reportQueries(call), interval));
     },
   },
+  "/zones/{zone}/available_plans": { GET: ({ parameters }) => pageOf([plan], parameters) },
   "/zones/{zone}/dns_settings": {
     GET: (call) => zoneOf(call).readSettings(),
     PATCH: async (call) =>
@@ -219,6 +140,14 @@ const zoneRoutes: Readonly<Record<string, Handlers>> = {
     DELETE: (call) => zoneOf(call).removeDnssec(),
   },
 };
+
+async function reportQueries(call: ApiCall): Promise<QueryReport> {
+  const request = requireValid((report) => readReportRequest(call.parameters, report));
+  const { name } = await indexedZone(call);
+  const none: readonly QueryCount[] = [];
+  const ofListeners = await askListeners(call.env, queriesPath, null, none);
+  return makeReport([...isolateQueries.count(), ...ofListeners], name, request);
+}
 
 function zoneOf({ env, ids }: ApiCall): ReturnType<typeof zoneObject> {
   return zoneObject(env, ids["zone"]!);
@@ -304,8 +233,9 @@ function readBatch(body: JsonObject, name: RecordWrite): readonly JsonObject[] {
   if (!Array.isArray(operations) || !operations.every(isObject)) {
     throw new ZoneError([problem.notAList(name, "objects")]);
   }
-  if (name !== "posts" && operations.some(({ id }) => typeof id !== "string")) {
-    throw new ZoneError([problem.requiredField("id")]);
+  const nameless = operations.findIndex(({ id }) => typeof id !== "string");
+  if (name !== "posts" && nameless >= 0) {
+    throw new ZoneError([atPlace(problem.requiredField("id"), `${name}[${nameless}]`)]);
   }
   return operations;
 }
@@ -313,16 +243,17 @@ function readBatch(body: JsonObject, name: RecordWrite): readonly JsonObject[] {
 /** Ids are 32 hexadecimal digits; a setting has a name. */
 const patterns: Readonly<Record<string, string>> = { setting: "[a-z0-9_]+" };
 
+/** @public for the test that compares them with `openapi.yaml` */
+export const operations = { ...accountRoutes, ...zoneRoutes, ...recordRoutes, ...absentRoutes };
+
 /** The first route that matches wins. */
-const routes = Object.entries({ ...accountRoutes, ...zoneRoutes, ...recordRoutes }).map(
-  ([template, methods]) => {
-    const pattern = template.replaceAll(
-      /\{(\w+)\}/g,
-      (_, name: string) => `(?<${name}>${patterns[name] ?? "[0-9a-f]{32}"})`,
-    );
-    return { pattern: new RegExp(`^${apiRoot}${pattern}$`), methods };
-  },
-);
+const routes = Object.entries(operations).map(([template, methods]) => {
+  const pattern = template.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => `(?<${name}>${patterns[name] ?? "[0-9a-f]{32}"})`,
+  );
+  return { pattern: new RegExp(`^${apiRoot}${pattern}$`), methods };
+});
 
 export function findRoute(
   path: string,

@@ -19,10 +19,11 @@ import {
   stranger,
   type Access,
 } from "./access.ts";
+import { localAccount } from "./account.ts";
 import { drainBody, failure, findMethod, respond } from "./api-call.ts";
 import { callLog } from "./call-log.ts";
 import { endSignatureFaults, isControlPath, serveControl } from "./controls.ts";
-import { findRoute, localAccount, publicPaths } from "./operations.ts";
+import { findRoute, publicPaths } from "./operations.ts";
 
 /** At this number the cache of zones is emptied. */
 const cachedZonesMax = 10_000;
@@ -147,7 +148,9 @@ export class RecordApi {
     const { method } = request;
     const handler = findMethod(route.methods, method);
     await this.declareZones();
-    const zoneId = route.ids["zone"];
+    const account = localAccount(this.#config.email);
+    const { zone: zoneId, account: accountId = account.id } = route.ids;
+    if (accountId !== account.id) throw new ZoneError([problem.noRoute(path)]);
     if (zoneId !== undefined) {
       const zone = await this.#findZone(zoneId);
       if (zone === null) {
@@ -169,7 +172,7 @@ export class RecordApi {
       access,
       env: this.#env,
       config: this.#config,
-      account: localAccount(this.#config.email),
+      account,
       requestId,
     });
     const response = result instanceof Response ? result : respond(result, path);

@@ -15,6 +15,7 @@ import { AnswerSigner, type SignaturesNeeded } from "../../src/dns/dnssec/answer
 import type { SigningKey } from "../../src/dns/dnssec/zone-signing.ts";
 import { formatData, typeCode } from "../../src/dns/record/presentation.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
+import { toQuestionName } from "../../src/dns/record/record-name.ts";
 import { decodeBase64, WireError } from "../../src/dns/wire/bytes.ts";
 import {
   blankMessage,
@@ -29,6 +30,7 @@ import { isContentType, readBytes } from "../api/api-call.ts";
 import { clientOf } from "../api/call-log.ts";
 import type { Env } from "../objects/object-call.ts";
 import { loadZones, observedQueries } from "../objects/query-observation.ts";
+import { zoneTestSession } from "../objects/zone-test-session.ts";
 import { isolateQueries, resolveByListeners } from "../replication/replicas.ts";
 
 export const dohPath = "/dns-query";
@@ -41,9 +43,7 @@ const anySource: QuerySource = { transport: "https", address: new Uint8Array(4) 
 const external = new ExternalAddressCache();
 const signer = new AnswerSigner();
 
-function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000);
-}
+const nowSeconds = () => zoneTestSession.nowSeconds();
 
 export async function serveDoh(request: Request, url: URL, env: Env): Promise<Response> {
   const client = clientOf(request.headers);
@@ -56,7 +56,7 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
     }
     if (isJson) return await serveJson(query, url.searchParams, env, source);
     const bytes = await answerQuery(query, env, source);
-    return respond(bytes as Uint8Array<ArrayBuffer>, messageType, decodeMessage(bytes));
+    return respond(bytes as Uint8Array<ArrayBuffer>, messageType, readResponse(bytes));
   } catch (error) {
     if (error instanceof ZoneError) return new Response(null, { status: 400 });
     if (!(error instanceof DohError)) throw error;
@@ -71,12 +71,26 @@ async function serveJson(
   env: Env,
   source: QuerySource,
 ): Promise<Response> {
-  const message = decodeMessage(await answerQuery(query, env, source));
+  const message = readResponse(await answerQuery(query, env, source));
+  if (message === null) return respond(malformedJson, jsonType, null);
   const json = describeMessage(message);
   if (readFlag(parameters.get("explain"))) {
     json["Reasons"] = explainAnswer(query, await loadZones(env));
   }
   return respond(JSON.stringify(json), jsonType, message);
+}
+
+/** As octets that cannot be parsed are a fault of messages, text that cannot be parsed is one of JSON. */
+const malformedJson = '{"Status":';
+
+/** `null` for the octets of a fault. */
+function readResponse(bytes: Uint8Array): Message | null {
+  try {
+    return decodeMessage(bytes);
+  } catch (error) {
+    if (error instanceof WireError) return null;
+    throw error;
+  }
 }
 
 /** As the deployed service does, accepts the type in `ct` too. `name` implies JSON. */
@@ -128,14 +142,16 @@ function responderFor(zones: ServedZones): Responder {
 }
 
 /** Caches keep an answer for its smallest TTL (RFC 8484 section 5.1). */
-function cacheControl({ rcode, answers, authorities }: Message): string {
+function cacheControl(message: Message | null): string {
+  if (message === null) return "no-store";
+  const { rcode, answers, authorities } = message;
   const counted = answers.length > 0 ? answers : authorities;
   const isCacheable = rcode === rcodes.NOERROR || rcode === rcodes.NXDOMAIN;
   if (!isCacheable || counted.length === 0) return "no-store";
   return `max-age=${Math.min(...counted.map(({ ttlSeconds }) => ttlSeconds))}`;
 }
 
-function respond(body: BodyInit, type: string, message: Message): Response {
+function respond(body: BodyInit, type: string, message: Message | null): Response {
   const headers = { "content-type": type, "cache-control": cacheControl(message) };
   return new Response(body, { headers });
 }
@@ -258,18 +274,17 @@ function tooLarge(): DohError {
   return new DohError(413, `A DNS message has at most ${messageBytesMax} octets.`);
 }
 
-/** `name`, `type` (a mnemonic or a number, A by default), and the flags `do` and `cd`. */
+/** `name` (with IDNA), `type` (a mnemonic or a number, A by default), and the flags `do` and `cd`. */
 function readJsonQuery(parameters: URLSearchParams): Uint8Array {
   const name = parameters.get("name");
   if (name === null || name === "") throw new DohError(400, "The parameter name is missing.");
-  const withoutDot = name.length > 1 ? name.replace(/\.$/, "") : name;
   const type = readType(parameters.get("type") ?? "A");
   try {
     return encodeMessage({
       ...blankMessage,
       recursionDesired: true,
       checkingDisabled: readFlag(parameters.get("cd")),
-      questions: [{ name: withoutDot, type, class: classCodes.IN }],
+      questions: [{ name: toQuestionName(name), type, class: classCodes.IN }],
       edns: {
         udpBytesMax: messageBytesMax,
         version: 0,

@@ -1,12 +1,25 @@
-/** The index of zones: their names and ids. One object holds it, so that names are unique. */
+/**
+ * The index of zones: their names and ids. One object holds it, so that names are unique. It publishes
+ * the catalog of the zones to the listeners (`src/dns/rules/catalog.ts`).
+ */
 import { DurableObject } from "cloudflare:workers";
 import { encodeHex } from "../../src/base/hex.ts";
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { parentName } from "../../src/dns/record/record-name.ts";
+import type { PublicationQueue } from "../../src/dns/replication/publication.ts";
+import { catalogId, catalogZone, memberRecord } from "../../src/dns/rules/catalog.ts";
 import { describePage, type ZoneQuery } from "../../src/dns/rules/list-query.ts";
-import { applyZonePatch, describeZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
-import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
+import {
+  applyZonePatch,
+  describeZone,
+  type Account,
+  type Zone,
+  type ZoneData,
+} from "../../src/dns/rules/zone.ts";
+import { firstSerial, isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
 import { outcomeTable } from "../../src/state/outcomes.ts";
+import { publicationQueue } from "../replication/replicas.ts";
 import {
   indexName,
   replyToError,
@@ -18,7 +31,7 @@ import {
 } from "./object-call.ts";
 import { ObjectDatabase } from "./object-database.ts";
 import type { UndoneZone } from "./zone-database.ts";
-import { announceSigner } from "./zone-dnssec.ts";
+import { announceSigners } from "./zone-dnssec.ts";
 import { zoneObject } from "./zone-object.ts";
 import { composeZoneWhere } from "./zone-sql.ts";
 
@@ -32,6 +45,8 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
   readonly #database: ObjectDatabase;
   readonly #sql: SqlStorage;
+  /** `null` without a catalog, and without listeners. */
+  readonly #publications: PublicationQueue | null;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -43,16 +58,25 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
       ) WITHOUT ROWID`,
     );
-    // The last serials of names whose zone was deleted: serials of a name never go back.
+    // The last serials of names whose zone was deleted: serials of a name never go back. Of the catalog,
+    // the serial stands here too, under its id: a zone has at least two labels.
     this.#sql.exec(
       "CREATE TABLE IF NOT EXISTS serials (name TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID",
     );
     this.#sql.exec(outcomeTable);
     this.#database = new ObjectDatabase(ctx, env, "IndexObject");
+    this.#publications = this.#config.catalog === null ? null : publicationQueue(env);
   }
 
-  leaveLayer(layer: number): void {
+  async leaveLayer(layer: number): Promise<void> {
+    const serial = this.#lastSerial(catalogId);
     this.#database.undoLayer(layer);
+    if (serial === null || this.#lastSerial(catalogId) === serial) return;
+    // Listeners and secondaries have seen the serials that were undone.
+    this.#rememberSerial(catalogId, nextSerial(serial));
+    const data = this.catalog();
+    if (data !== null) this.#publications?.enqueue({ kind: "state", data });
+    await this.#publications?.flushed();
   }
 
   /**
@@ -75,10 +99,44 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const zone = this.#find("name", name) ?? this.#insert({ id, name, type: "full" });
       const object = zoneObject(this.env, zone.id);
       await object.open(zone);
+      await this.#publications?.flushed();
       const reply = await object.declare(records);
       if (!reply.ok) return reply.problems;
     }
     return [];
+  }
+
+  /** The catalog at this moment; `null` without a catalog. */
+  catalog(): ZoneData | null {
+    const { catalog: name } = this.#config;
+    if (name === null) return null;
+    const rows = this.#sql.exec<Row>("SELECT zone FROM zones ORDER BY id").toArray();
+    const members = rows.map(({ zone }) => JSON.parse(zone) as Zone);
+    return catalogZone(name, this.#catalogSerial(), members);
+  }
+
+  /** Stored before it is served: a database of an earlier version has none. */
+  #catalogSerial(): number {
+    const known = this.#lastSerial(catalogId);
+    if (known !== null) return known;
+    const serial = firstSerial(Math.floor(Date.now() / 1000), null);
+    this.#rememberSerial(catalogId, serial);
+    return serial;
+  }
+
+  /**
+   * To be called in the transaction that adds or removes a zone, also without a catalog: when the
+   * configuration has one again, secondaries must see that the zones have changed.
+   */
+  #changeCatalog(zone: Zone, isAdded: boolean): void {
+    const from = this.#catalogSerial();
+    const serial = nextSerial(from);
+    this.#rememberSerial(catalogId, serial);
+    const { catalog: name } = this.#config;
+    if (name === null) return;
+    const records = [memberRecord(name, zone)];
+    const change = { serial, removed: isAdded ? [] : records, added: isAdded ? records : [] };
+    this.#publications?.enqueue({ kind: "change", zoneId: catalogId, from, change });
   }
 
   #insert(zone: Pick<Zone, "id" | "name" | "type">): Zone {
@@ -95,6 +153,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     this.#database.enter();
     const values = [made.id, made.name, made.type, JSON.stringify(made)];
     this.#sql.exec("INSERT INTO zones VALUES (?, ?, ?, ?)", ...values);
+    this.#changeCatalog(made, true);
     return made;
   }
 
@@ -131,10 +190,11 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   }
 
   findFor(name: string): Zone | null {
-    for (let suffix = name; ; suffix = suffix.slice(suffix.indexOf(".") + 1)) {
+    for (let suffix = name; suffix !== ""; suffix = parentName(suffix)) {
       const zone = this.#find("name", suffix);
-      if (zone !== null || !suffix.includes(".")) return zone;
+      if (zone !== null) return zone;
     }
+    return null;
   }
 
   async #reply(work: () => Promise<string>): Promise<ObjectReply> {
@@ -154,6 +214,9 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   ): Promise<ObjectReply> {
     return this.#reply(async () => {
       const known = this.#database.replies.find(requestId);
+      if (request.name === this.#config.catalog) {
+        throw new ZoneError([problem.catalogTaken(request.name)]);
+      }
       if (known === null && this.#find("name", request.name) !== null) {
         throw new ZoneError([problem.zoneExists(request.name)]);
       }
@@ -163,6 +226,8 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
       // If the process ends here, the next call that uses the zone opens it.
       if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
+      // After the zone: a secondary that learns of the zone asks for the zone at once.
+      await this.#publications?.flushed();
       return json;
     });
   }
@@ -223,22 +288,25 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   remove(id: string, requestId: string | null): Promise<ObjectReply> {
     return this.#reply(async () => {
       const object = zoneObject(this.env, id);
-      const name = this.get(id)?.name ?? null;
+      const zone = this.get(id);
+      const name = zone?.name ?? null;
       if (this.#database.replies.find(requestId) === null) {
         // A zone whose database is damaged can be deleted too.
         const serial = await object.lastSerial().catch(() => null);
         this.#database.write(requestId, () => {
           this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
           if (name !== null) this.#rememberSerial(name, serial);
+          if (zone !== null) this.#changeCatalog(zone, false);
           return JSON.stringify({ id });
         });
+        await this.#publications?.flushed();
       }
       // A configured zone has the same id when it is created again.
       if (this.get(id) === null) {
         const serial = await object.destroy();
         if (name !== null) this.#rememberSerial(name, serial);
       }
-      if (name !== null) await announceSigner(this.env, name, null);
+      if (name !== null) await announceSigners(this.env, name, []);
       return JSON.stringify({ id });
     });
   }

@@ -4,15 +4,16 @@
  * listeners get the faults with each change.
  */
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
+import { ArmedQueryFaults } from "../../src/dns/fault/armed-faults.ts";
+import { ObservedQueries, type Observation } from "../../src/dns/fault/observed-queries.ts";
+import { rulesOf, type QueryFault, type ServerReach } from "../../src/dns/fault/query-fault.ts";
+import { mergeLogs, type LoggedQuery } from "../../src/dns/fault/query-log.ts";
 import {
-  mergeLogs,
-  ObservedQueries,
-  type LoggedQuery,
-  type Observation,
-} from "../../src/dns/fault/observed-queries.ts";
-import { ArmedQueryFaults, isOfPast, type QueryFault } from "../../src/dns/fault/query-fault.ts";
-import { logPath, observationPath } from "../../src/dns/replication/listener-protocol.ts";
-import { askListeners, isolateZones } from "../replication/replicas.ts";
+  logPath,
+  observationPath,
+  reachPath,
+} from "../../src/dns/replication/listener-protocol.ts";
+import { askListeners, changeHistory, isolateZones } from "../replication/replicas.ts";
 import { indexObject } from "./index-object.ts";
 import type { Env } from "./object-call.ts";
 import { zoneObject } from "./zone-object.ts";
@@ -35,20 +36,39 @@ isolateZones.onChange = (zones, zoneId, change) =>
 /** For faults that need no zones: loading all zones takes time and memory. */
 const noZones = new ServedZones({ platformAddresses: [] });
 
-export function currentObservation(): Observation {
+export async function currentObservation(env: Env): Promise<Observation> {
+  const history = await hiddenChanges(env);
   return {
     faults: queryFaults.served(),
     log: logs.test ?? logs.follower,
     startsEmpty: logs.test !== null,
+    history,
   };
 }
 
+/** The changes that the longest delay hides. */
+async function hiddenChanges(env: Env): Promise<Observation["history"]> {
+  const delays = queryFaults.served().filter(({ kind }) => kind === "propagation_delay");
+  if (delays.length === 0) return [];
+  const longest = Math.max(...delays.map(({ milliseconds }) => milliseconds));
+  return changeHistory.since(Date.now() - longest, (zoneId, serial) =>
+    Promise.resolve(zoneObject(env, zoneId).changesSince(serial)),
+  );
+}
+
 async function publish(env: Env): Promise<void> {
-  const needsZones = queryFaults.served().some(({ kind }) => isOfPast(kind));
+  const needsZones = queryFaults.served().some(({ kind }) => rulesOf(kind).needsZones);
   const zones = needsZones ? await loadZones(env) : noZones;
-  const observation = currentObservation();
+  const observation = await currentObservation(env);
   observedQueries.observe(observation, zones);
   await askListeners(env, observationPath, observation, undefined);
+}
+
+/** What queries of clients can reach: a fault for anything else is refused. */
+export function serverReach(env: Env): Promise<ServerReach> {
+  const none: ServerReach = { hosts: [], hasTls: false, secondaries: [] };
+  // Listeners that start again do not answer at this moment.
+  return askListeners(env, reachPath, null, none).catch(() => ({ ...none, hosts: null }));
 }
 
 /** The new faults belong to the innermost test. */
@@ -101,7 +121,8 @@ export async function followQueries(env: Env, sinceMilliseconds: number): Promis
   return loggedQueries(env, sinceMilliseconds);
 }
 
-async function loggedQueries(env: Env, sinceMilliseconds: number): Promise<LoggedQuery[]> {
+/** The queries since a time, of a log or, without a log, of the last few. */
+export async function loggedQueries(env: Env, sinceMilliseconds: number): Promise<LoggedQuery[]> {
   const none: readonly LoggedQuery[] = [];
   const ofListeners = await askListeners(env, logPath, sinceMilliseconds, none);
   return mergeLogs([observedQueries.logged(sinceMilliseconds), ofListeners]);

@@ -4,10 +4,12 @@ import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-recor
 import type { RecordQuery } from "../../src/dns/rules/list-query.ts";
 import type { Neighbour } from "../../src/dns/rules/record-conflict.ts";
 import type { ServedRecord } from "../../src/dns/rules/zone.ts";
-import { composeOrderBy, composeWhere, findSoleType } from "./zone-sql.ts";
+import { boundRows, composeOrderBy, composeWhere, findSoleType } from "./zone-sql.ts";
 
 type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "ttl" | "comment"> &
   Record<"tags" | "settings" | "created_on" | "modified_on", string> & { proxied: number };
+
+type NamedNeighbour = Neighbour & { name: string } & Record<string, SqlStorageValue>;
 
 type ServedRow = Omit<Row, "comment" | "tags" | "created_on" | "modified_on">;
 
@@ -86,10 +88,15 @@ function toValues(record: ZoneRecord): (string | number | null)[] {
 }
 
 const allColumns = `${columns}, content_folded, content_plain, comment_folded`;
-const insertSql = `INSERT INTO records (${allColumns}) VALUES (${allColumns
-  .split(", ")
-  .map(() => "?")
-  .join(", ")}) RETURNING seq`;
+/** As `jsonb`, a row is parsed once and not for each of its columns: a quarter of the time less. */
+const insertSql = `WITH rows AS MATERIALIZED (SELECT jsonb(value) AS row FROM json_each(?))
+  INSERT INTO records (${allColumns}) SELECT ${allColumns
+    .split(", ")
+    .map((_, index) => `row ->> ${index}`)
+    .join(", ")} FROM rows`;
+/** The rows are name, value and id of a record. */
+const insertTagsSql = `INSERT OR IGNORE INTO record_tags
+  SELECT value ->> 0, value ->> 1, (SELECT seq FROM records WHERE id = value ->> 2) FROM json_each(?)`;
 const updateSql = `UPDATE records SET ${allColumns
   .split(", ")
   .map((column) => `${column} = ?`)
@@ -116,21 +123,33 @@ export class RecordTable {
       .toArray();
   }
 
+  /** The records at several names, by name. */
+  neighboursOf(names: Iterable<string>): Map<string, Neighbour[]> {
+    const select = `SELECT name, type, content, priority FROM records
+      WHERE name IN (SELECT value FROM json_each(?))`;
+    const rows = boundRows(new Set(names)).flatMap((bound) =>
+      this.#sql.exec<NamedNeighbour>(select, bound).toArray(),
+    );
+    return Map.groupBy(rows, ({ name }) => name);
+  }
+
   named(name: string): ZoneRecord[] {
     const select = `SELECT ${columns} FROM records WHERE name = ? ORDER BY seq`;
     return this.#sql.exec<Row>(select, name).toArray().map(toRecord);
   }
 
-  insert(record: ZoneRecord): void {
-    const { seq } = this.#sql.exec<{ seq: number }>(insertSql, ...toValues(record)).one();
-    this.#insertTags(seq, record.tags);
+  /** In the given order, which is the order of creation. */
+  insert(records: readonly ZoneRecord[]): void {
+    const rows = records.values().map(toValues);
+    for (const bound of boundRows(rows)) this.#sql.exec(insertSql, bound);
+    this.#insertTags(records);
   }
 
   update(record: ZoneRecord): void {
     const values = [...toValues(record), record.id];
     const { seq } = this.#sql.exec<{ seq: number }>(updateSql, ...values).one();
     this.#sql.exec("DELETE FROM record_tags WHERE seq = ?", seq);
-    this.#insertTags(seq, record.tags);
+    this.#insertTags([record]);
   }
 
   remove(id: string): void {
@@ -139,13 +158,15 @@ export class RecordTable {
     this.#sql.exec("DELETE FROM record_tags WHERE seq = ?", seq);
   }
 
-  #insertTags(seq: number, tags: readonly string[]): void {
-    for (const tag of tags) {
-      const folded = tag.toLowerCase();
-      const colon = folded.indexOf(":");
-      const values = [folded.slice(0, colon), folded.slice(colon + 1), seq];
-      this.#sql.exec("INSERT OR IGNORE INTO record_tags VALUES (?, ?, ?)", ...values);
-    }
+  #insertTags(records: readonly ZoneRecord[]): void {
+    const rows = records.values().flatMap(({ id, tags }) =>
+      tags.map((tag) => {
+        const folded = tag.toLowerCase();
+        const colon = folded.indexOf(":");
+        return [folded.slice(0, colon), folded.slice(colon + 1), id];
+      }),
+    );
+    for (const bound of boundRows(rows)) this.#sql.exec(insertTagsSql, bound);
   }
 
   count(type: string | null = null): number {

@@ -10,6 +10,7 @@ import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import {
   groupSteps,
   netChange,
+  servedRecord,
   type ChangeStep,
   type LoggedChange,
   type Publication,
@@ -25,13 +26,19 @@ import {
   type SettingName,
   type SettingState,
 } from "../../src/dns/rules/zone-settings.ts";
-import type { Zone, ZoneChange, ZoneData, ZoneHead } from "../../src/dns/rules/zone.ts";
+import type {
+  ServedRecord,
+  Zone,
+  ZoneChange,
+  ZoneData,
+  ZoneHead,
+} from "../../src/dns/rules/zone.ts";
 import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
-import { isolateZones, publicationQueue } from "../replication/replicas.ts";
+import { changeHistory, isolateZones, publicationQueue } from "../replication/replicas.ts";
 import type { Env } from "./object-call.ts";
 import { ObjectDatabase } from "./object-database.ts";
 import { RecordTable } from "./record-table.ts";
-import { zoneTables } from "./zone-sql.ts";
+import { boundRows, zoneTables } from "./zone-sql.ts";
 import { zoneTestSession } from "./zone-test-session.ts";
 
 /** What a zone is created with and keeps. */
@@ -46,7 +53,7 @@ interface Facts {
   /** `null` when the zone has no keys. */
   dnssec: DnssecState | null;
   /** The ids of the DS records that `zone-dnssec.ts` has set, by the delegated name. */
-  delegation_signers: Readonly<Record<string, string>>;
+  delegation_signers: Readonly<Record<string, string | readonly string[]>>;
 }
 
 const firstFacts = { paused: false, dnssec: null, delegation_signers: {} };
@@ -273,14 +280,15 @@ export class ZoneDatabase extends ObjectDatabase {
   #log(steps: readonly (RecordStep | { action: "settings"; headBefore: ZoneHead })[]): void {
     const serial = nextSerial(this.get("serial"));
     this.set({ serial });
-    for (const step of steps) {
-      this.sql.exec(
-        "INSERT INTO changes (serial, action, record) VALUES (?, ?, ?)",
-        serial,
+    const rows = steps
+      .values()
+      .map((step) => [
         step.action,
-        JSON.stringify(step.action === "settings" ? step.headBefore : step.record),
-      );
-    }
+        step.action === "settings" ? step.headBefore : servedRecord(step.record),
+      ]);
+    const insert = `INSERT INTO changes (serial, action, record)
+      SELECT ?, value ->> 0, value -> 1 FROM json_each(?)`;
+    for (const bound of boundRows(rows)) this.sql.exec(insert, serial, bound);
     this.sql.exec(
       "DELETE FROM changes WHERE position <= (SELECT max(position) FROM changes) - ?",
       changesKeptMax,
@@ -315,6 +323,7 @@ export class ZoneDatabase extends ObjectDatabase {
   }
 
   #publish(publication: Publication): void {
+    changeHistory.note(publication, Date.now());
     this.#publications?.enqueue(publication);
     isolateZones.take(publication, () => this.#data(this.requireIdentity()));
   }
@@ -336,5 +345,5 @@ function toStep(row: { serial: number; action: ChangeStep["action"]; record: str
   const value = JSON.parse(row.record) as unknown;
   return action === "settings"
     ? { serial, action, headBefore: value as ZoneHead }
-    : { serial, action, record: value as ZoneRecord };
+    : { serial, action, record: value as ServedRecord };
 }

@@ -4,11 +4,15 @@
  * transaction is on disk and every process that serves the zone from memory has the change.
  */
 import { DurableObject } from "cloudflare:workers";
-import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+import { atPlace, problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { LoggedChange } from "../../src/dns/replication/publication.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
-import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
+import type {
+  DelegationSigner,
+  DnssecPatch,
+  RollRequest,
+} from "../../src/dns/rules/dnssec-state.ts";
 import { describePage, type RecordQuery } from "../../src/dns/rules/list-query.ts";
 import type { TargetState } from "../../src/dns/rules/record-conflict.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
@@ -32,12 +36,16 @@ import {
 import { ZoneDatabase, type UndoneZone } from "./zone-database.ts";
 import {
   changeDnssec,
-  findSigner,
+  confirmDelegationSigner,
+  findSigners,
   hasSignerOf,
   readDnssec,
+  readRoll,
   removeDnssec,
-  settleDelegationSigner,
-  signerOf,
+  settleDelegationSigners,
+  settleRoll,
+  signersOf,
+  startRoll,
 } from "./zone-dnssec.ts";
 import {
   exportZoneFile,
@@ -113,8 +121,13 @@ export class ZoneObject extends DurableObject<Env> {
     if (data !== null) isolateZones.take({ kind: "state", data }, () => data);
   }
 
-  /** The whole zone at this moment, for a replica; `null` when the zone does not exist. */
-  state(): ReadableStream<Uint8Array> | null {
+  /**
+   * The whole zone at this moment, for a replica. Completes a zone whose creation was interrupted after
+   * its entry in the index: the catalog has the zone already. The replica has this state when it takes
+   * the publication, so this call does not wait for the publication.
+   */
+  state(zone: Zone): ReadableStream<Uint8Array> | null {
+    if (this.#database.identity === null) this.#database.open(zone);
     const lines = this.#database.stateLines();
     return lines === null ? null : streamLines(lines);
   }
@@ -132,7 +145,7 @@ export class ZoneObject extends DurableObject<Env> {
         const json = this.#database.writeRecords(transaction, () => work(transaction), requestId);
         // A delegation to a signed zone of this server gets its DS record with its first NS record.
         for (const name of this.#database.takeChangedDelegations()) {
-          await this.setDelegationSigner(name, await findSigner(this.env, name));
+          await this.setDelegationSigners(name, await findSigners(this.env, name));
         }
         // Also when nothing changed: the listeners may not have the commits that this call saw.
         await this.#database.published();
@@ -157,9 +170,9 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#nextTurn;
   }
 
-  setDelegationSigner(child: string, signer: DelegationSigner | null): Promise<ObjectReply> {
+  setDelegationSigners(child: string, signers: readonly DelegationSigner[]): Promise<ObjectReply> {
     return this.#write((transaction) => {
-      settleDelegationSigner(transaction, child, signer);
+      settleDelegationSigners(transaction, child, signers);
       return null;
     });
   }
@@ -168,8 +181,8 @@ export class ZoneObject extends DurableObject<Env> {
     return hasSignerOf(this.#database, child, digest);
   }
 
-  delegationSigner(): DelegationSigner | null {
-    return signerOf(this.#database);
+  delegationSigners(): readonly DelegationSigner[] {
+    return signersOf(this.#database);
   }
 
   async #lookUpExternal(name: string): Promise<TargetState> {
@@ -208,8 +221,18 @@ export class ZoneObject extends DurableObject<Env> {
     batch: Readonly<Record<RecordWrite, readonly RecordRequest[]>>,
     requestId: string | null,
   ): Promise<ObjectReply> {
+    const run = (kind: RecordWrite, transaction: ZoneTransaction, index: number) => {
+      const place = `${kind}[${index}]`;
+      transaction.place = place;
+      try {
+        return this.#describe(recordWrites[kind](transaction, batch[kind][index]!));
+      } catch (error) {
+        if (!(error instanceof ZoneError)) throw error;
+        throw new ZoneError(error.problems.map((found) => atPlace(found, place)));
+      }
+    };
     const runAll = (kind: RecordWrite, transaction: ZoneTransaction) =>
-      batch[kind].map((request) => this.#describe(recordWrites[kind](transaction, request)));
+      batch[kind].map((_, index) => run(kind, transaction, index));
     return this.#write(
       (transaction) =>
         Object.fromEntries(recordWriteKinds.map((kind) => [kind, runAll(kind, transaction)])),
@@ -220,15 +243,11 @@ export class ZoneObject extends DurableObject<Env> {
   /** Creates the records of the configuration file that do not exist yet. */
   declare(requests: readonly RecordRequest[]): Promise<ObjectReply> {
     return this.#write((transaction) => {
-      for (const [index, request] of requests.entries()) {
-        try {
-          transaction.createIfAbsent(request);
-        } catch (error) {
-          if (!(error instanceof ZoneError)) throw error;
-          const text = error.problems.map(({ message }) => message).join(" ");
-          const { name } = transaction.identity;
-          throw new ZoneError([problem.configuration(`records[${index}] of ${name}: ${text}`)]);
-        }
+      const [first] = transaction.createAbsent(requests).refused;
+      if (first !== undefined) {
+        const [index, { message }] = first;
+        const { name } = transaction.identity;
+        throw new ZoneError([problem.configuration(`records[${index}] of ${name}: ${message}`)]);
       }
       return null;
     });
@@ -295,6 +314,32 @@ export class ZoneObject extends DurableObject<Env> {
       await changeDnssec(database, this.env, patch);
       return replyWith(await readDnssec(database, this.env));
     });
+  }
+
+  readRoll(): Promise<ObjectReply> {
+    return this.#roll(async () => {});
+  }
+
+  startRoll(request: RollRequest): Promise<ObjectReply> {
+    return this.#roll((database) => startRoll(database, this.env, request));
+  }
+
+  confirmDelegationSigner(): Promise<ObjectReply> {
+    return this.#roll(confirmDelegationSigner);
+  }
+
+  #roll(work: (database: ZoneDatabase) => Promise<void>): Promise<ObjectReply> {
+    return this.#reply(async (database) => {
+      await work(database);
+      await this.alarm();
+      return replyWith(readRoll(database));
+    });
+  }
+
+  /** When a roll ends. */
+  override async alarm(): Promise<void> {
+    const time = await settleRoll(this.#database, this.env);
+    if (time !== null) await this.ctx.storage.setAlarm(time);
   }
 
   /** The deployed service answers with an empty text. */

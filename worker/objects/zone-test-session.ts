@@ -1,6 +1,6 @@
 /**
- * What tests set in the memory of this isolate, in which all objects of a runtime live: layers and
- * broken signatures. The end of the process ends both.
+ * What tests set in the memory of this isolate, in which all objects of a runtime live: layers, the
+ * clock and broken signatures. The end of the process ends them.
  *
  * Closing a layer undoes what was written to zones while the layer was open
  * (`src/base/undo-journal.ts`).
@@ -10,10 +10,20 @@ import type { SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 class ZoneTestSession {
   /** The id of this test run; empty until a test opens a layer. */
   run = "";
-  readonly #layers: { readonly layer: number; readonly isSnapshot: boolean }[] = [];
+  readonly #layers: {
+    readonly layer: number;
+    readonly isSnapshot: boolean;
+    readonly clockOffsetMilliseconds: number;
+  }[] = [];
   readonly #zones = new Set<string>();
+  /** By how much a test has moved the clock: keys roll and signatures are made by this time. */
+  clockOffsetMilliseconds = 0;
   /** A zone object publishes the broken signatures of its zone with the zone (`ZoneHead.signing`). */
   #signatureFaults: ReadonlyMap<string, readonly SignatureFault[]> = new Map();
+
+  nowSeconds(): number {
+    return Math.floor((Date.now() + this.clockOffsetMilliseconds) / 1000);
+  }
 
   get layer(): number | null {
     return this.#layers.at(-1)?.layer ?? null;
@@ -26,7 +36,8 @@ class ZoneTestSession {
 
   open(layer: number, isSnapshot: boolean): void {
     this.run ||= crypto.randomUUID();
-    this.#layers.push({ layer, isSnapshot });
+    const { clockOffsetMilliseconds } = this;
+    this.#layers.push({ layer, isSnapshot, clockOffsetMilliseconds });
   }
 
   touch(zoneId: string | null): void {
@@ -37,6 +48,7 @@ class ZoneTestSession {
   close(layer: number): string[] {
     const lowest = this.#layers.findIndex((open) => open.layer >= layer);
     if (lowest === -1) return [];
+    this.clockOffsetMilliseconds = this.#layers[lowest]!.clockOffsetMilliseconds;
     this.#layers.splice(lowest);
     const zones = [...this.#zones];
     if (this.#layers.length === 0) this.#zones.clear();

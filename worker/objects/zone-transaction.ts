@@ -6,6 +6,7 @@
  */
 import {
   atLine,
+  atPlace,
   problem,
   requireValid,
   ZoneError,
@@ -70,7 +71,9 @@ export class ZoneTransaction {
   readonly #records: RecordTable;
   readonly #rules;
   readonly #now = new Date().toISOString();
-  readonly #proxiedCnames = new Map<string, string>();
+  readonly #proxiedCnames = new Map<string, { readonly target: string; readonly place: string }>();
+  /** Of the write, where there are several; empty otherwise. */
+  place = "";
 
   constructor(database: ZoneDatabase, external: ZoneTransaction["external"]) {
     this.database = database;
@@ -91,37 +94,69 @@ export class ZoneTransaction {
 
   /** `checkTargets` follows the chains, because a batch may create a target after its CNAME. */
   #addChain(draft: RecordDraft, id: string): void {
-    if (draft.type === "CNAME" && draft.proxied) this.#proxiedCnames.set(id, draft.content);
-    else this.#proxiedCnames.delete(id);
+    if (draft.type === "CNAME" && draft.proxied) {
+      this.#proxiedCnames.set(id, { target: draft.content, place: this.place });
+    } else this.#proxiedCnames.delete(id);
   }
 
   create(request: RecordRequest): ZoneRecord {
-    const id = crypto.randomUUID().replaceAll("-", "");
-    const draft = this.#accept(request, id);
-    if (this.#records.count() >= this.database.config.recordQuota) {
+    const [record] = this.#insert([this.#accept(request, "")]);
+    return record!;
+  }
+
+  #insert(drafts: readonly RecordDraft[]): readonly ZoneRecord[] {
+    if (this.#records.count() + drafts.length > this.database.config.recordQuota) {
       throw new ZoneError([problem.recordQuota()]);
     }
     const now = this.#now;
-    const dates = { createdOn: now, modifiedOn: now, ...annotationDates(draft, null, now) };
-    const record = { ...draft, id, ...dates };
-    this.#records.insert(record);
-    this.#addChain(draft, id);
-    this.changes.push({ action: "add", record });
-    return record;
+    const records = drafts.map((draft) => {
+      const id = crypto.randomUUID().replaceAll("-", "");
+      const dates = { createdOn: now, modifiedOn: now, ...annotationDates(draft, null, now) };
+      return { ...draft, id, ...dates };
+    });
+    this.#records.insert(records);
+    for (const record of records) {
+      this.#addChain(record, record.id);
+      this.changes.push({ action: "add", record });
+    }
+    return records;
   }
 
-  /** `false` when an identical record exists. */
-  createIfAbsent(request: RecordRequest): boolean {
-    try {
-      this.create(request);
-      return true;
-    } catch (error) {
-      const { code: identical } = problem.identicalRecord();
-      const exists =
-        error instanceof ZoneError && error.problems.some(({ code }) => code === identical);
-      if (exists) return false;
-      throw error;
+  /**
+   * Creates the records that do not exist yet. All of them are read and written together, which takes
+   * a fraction of the time of as many `create()`.
+   *
+   * @returns the number of new records, and the problems of the requests by their index; if there is
+   *   a problem, nothing is written
+   */
+  createAbsent(requests: readonly RecordRequest[]): {
+    readonly added: number;
+    readonly refused: readonly (readonly [index: number, found: Problem])[];
+  } {
+    const refused: [number, Problem][] = [];
+    const drafts = requests.map((request, index) => {
+      const before = refused.length;
+      const report = (found: Problem): unknown => refused.push([index, found]);
+      const draft = acceptRecord(request, this.#rules, report);
+      return refused.length === before ? draft : undefined;
+    });
+    const names = drafts.flatMap((draft) => draft?.name ?? []);
+    const taken = this.#records.neighboursOf(names);
+    const { code: identical } = problem.identicalRecord();
+    const absent: RecordDraft[] = [];
+    for (const [index, draft] of drafts.entries()) {
+      if (draft === undefined) continue;
+      const neighbours = taken.get(draft.name) ?? [];
+      const conflict = findConflict(draft, neighbours, this.#rules);
+      if (conflict?.code === identical) continue;
+      if (conflict !== null) refused.push([index, conflict]);
+      absent.push(draft);
+      neighbours.push(draft);
+      taken.set(draft.name, neighbours);
     }
+    if (refused.length > 0) return { added: 0, refused };
+    if (absent.length > 0) this.#insert(absent);
+    return { added: absent.length, refused };
   }
 
   requireUnmodified(id: string, modifiedOn: string): void {
@@ -172,9 +207,11 @@ export class ZoneTransaction {
   };
 
   checkTargets(): void {
-    for (const target of this.#proxiedCnames.values()) {
+    for (const { target, place } of this.#proxiedCnames.values()) {
       const broken = findBrokenTarget(target, this.#lookUp);
-      if (broken !== null) throw new ZoneError([problem.targetNotAllowed(broken)]);
+      if (broken === null) continue;
+      const found = problem.targetNotAllowed(broken);
+      throw new ZoneError([place === "" ? found : atPlace(found, place)]);
     }
   }
 }
@@ -210,23 +247,19 @@ export function importZoneFile(
   const recordsMax = Math.min(database.config.recordQuota, importRecordsMax);
   const options = { zoneName: identity.name, proxied, recordsMax };
   const { records, problems: malformed } = readZoneFile(text, options);
-  const problems: Problem[] = [...malformed];
-  let added = 0;
-  for (const { request, line, ttlMovedFrom } of records) {
-    if (isAssignedNameServer(request, identity)) continue;
-    if (ttlMovedFrom !== null && messages.length < messagesShownMax) {
-      const moved = `TTL ${ttlMovedFrom} was changed to ${String(request["ttl"])}`;
-      const message = `Line ${line}: ${moved}, the nearest that a record can have.`;
-      messages.push({ code: ttlMovedCode, message });
-    }
-    try {
-      if (transaction.createIfAbsent(request)) added += 1;
-    } catch (error) {
-      if (!(error instanceof ZoneError)) throw error;
-      problems.push(...error.problems.map((found) => atLine(found, line)));
-    }
-    if (problems.length >= problemsShownMax) break;
+  const own = records.filter(({ request }) => !isAssignedNameServer(request, identity));
+  for (const { request, line, ttlMovedFrom } of own) {
+    if (ttlMovedFrom === null) continue;
+    if (messages.length === messagesShownMax) break;
+    const moved = `TTL ${ttlMovedFrom} was changed to ${String(request["ttl"])}`;
+    const message = `Line ${line}: ${moved}, the nearest that a record can have.`;
+    messages.push({ code: ttlMovedCode, message });
   }
+  const { added, refused } = transaction.createAbsent(own.map(({ request }) => request));
+  const problems = [
+    ...malformed,
+    ...refused.map(([index, found]) => atLine(found, own[index]!.line)),
+  ];
   if (problems.length > 0) {
     const byLine = problems.toSorted((one, other) => lineOf(one) - lineOf(other));
     throw new ZoneError(byLine.slice(0, problemsShownMax));

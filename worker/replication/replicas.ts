@@ -11,6 +11,7 @@
 import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { readDnsConfig, type DnsVariables } from "../../src/dns/config/dns-config.ts";
+import { ChangeHistory } from "../../src/dns/fault/change-history.ts";
 import {
   externalPath,
   listenersOrigin,
@@ -70,6 +71,9 @@ export function resolveByListeners(env: ListenersEnv): ResolveExternal {
   return (question) =>
     askListeners<ExternalResult>(env, externalPath, question, "failed").catch(() => "failed");
 }
+
+/** The commits of all zones in this process. */
+export const changeHistory = new ChangeHistory();
 
 /** The numbers of queries that this isolate has answered; DNS over HTTPS sets `count`. */
 export const isolateQueries: { count: () => readonly QueryCount[] } = { count: () => [] };

@@ -1,7 +1,7 @@
 /**
  * A load balancer: requests go to the runtimes in turn. A runtime that refuses a connection or fails
- * its health check gets no requests until it answers again. A request that may be executed twice, and
- * whose runtime went away, is sent to another runtime.
+ * its health check gets no requests until it answers again. A request that only reads, and whose runtime
+ * went away, is sent to another runtime, and so is any request that no runtime has received.
  *
  * HAProxy and nginx do the same, and more: haproxy.cfg and nginx.conf.
  */
@@ -42,7 +42,8 @@ export async function startBalancer(targets: readonly string[], port: number): P
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await readStart(incoming);
-    const mayRepeat = body.isWhole && isIdempotent(incoming);
+    // A runtime that went away may have executed a write: only the client knows whether to write again.
+    const mayRepeat = body.isWhole && ["GET", "HEAD"].includes(incoming.method ?? "");
     const tried = new Set<string>();
     for (;;) {
       const target = next(tried);
@@ -100,12 +101,6 @@ async function readStart(incoming: IncomingMessage): Promise<Body> {
     if (length > keptBytesMax) return { start, isWhole: false };
   }
   return { start, isWhole: true };
-}
-
-/** RFC 9110, section 9.2.2. A conditional write that is sent again would fail by its own success. */
-function isIdempotent({ method = "", headers }: IncomingMessage): boolean {
-  const isConditional = headers["if-match"] !== undefined || headers["if-none-match"] !== undefined;
-  return ["GET", "HEAD"].includes(method) || (["PUT", "DELETE"].includes(method) && !isConditional);
 }
 
 function forward(target: string, incoming: IncomingMessage, body: Body): Promise<IncomingMessage> {

@@ -52,6 +52,8 @@ export class Runtime {
       "serve",
       "workerd.capnp",
       `--socket-addr=http=${this.#address}`,
+      // Two runtimes of a machine have two ports.
+      "--socket-addr=status=127.0.0.1:0",
       `--directory-path=spool=${spool}`,
       `--control-fd=${controlPipe}`,
     ];
@@ -91,8 +93,8 @@ export class Runtime {
 function listeningPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve) => {
     createInterface(child.stdio[controlPipe] as Readable).on("line", (line) => {
-      const { event, port } = JSON.parse(line) as { event: string; port: number };
-      if (event === "listen") resolve(port);
+      const { socket, port } = JSON.parse(line) as { socket: string; port: number };
+      if (socket === "http") resolve(port);
     });
   });
 }

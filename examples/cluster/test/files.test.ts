@@ -1,8 +1,8 @@
 /** The files for systemd, containers and load balancers, checked as far as this machine can. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { haproxyConfig } from "../cluster/haproxy.ts";
 
@@ -15,6 +15,11 @@ function temporaryFile(name: string, content: string): string {
   return join(folder, name);
 }
 
+/** A unit whose programs exist, as systemd requires. */
+function present(unit: string): string {
+  return unit.replaceAll(/\/usr\/(?:local\/)?bin\/\w+/g, process.execPath);
+}
+
 /** @returns what the program says about a file; `null` on a machine without the program */
 function verdict(program: string, ...words: string[]): { code: number; output: string } | null {
   const { error, status, stdout, stderr } = spawnSync(program, words, { encoding: "utf8" });
@@ -23,14 +28,17 @@ function verdict(program: string, ...words: string[]): { code: number; output: s
 
 describe("ledge-edge@.service", () => {
   const unit = read("systemd/ledge-edge@.service");
+  const objects = read("systemd/objects.conf");
 
-  it("is a unit in the opinion of systemd", () => {
-    // systemd requires that the program exists.
-    const present = unit.replace(
-      "ExecStart=/usr/local/bin/workerd",
-      `ExecStart=${process.execPath}`,
-    );
-    const file = temporaryFile("ledge-edge@.service", present);
+  it.each([
+    ["alone", {}],
+    ["with Durable Objects", { "ledge-edge@.service.d": objects }],
+  ])("is a unit in the opinion of systemd, %s", (_, additions) => {
+    const file = temporaryFile("ledge-edge@.service", present(unit));
+    for (const [folder, text] of Object.entries(additions)) {
+      mkdirSync(join(dirname(file), folder));
+      writeFileSync(join(dirname(file), folder, "objects.conf"), present(text));
+    }
     expect([null, { code: 0, output: "" }]).toContainEqual(
       verdict("systemd-analyze", "verify", "--man=no", file),
     );
@@ -56,12 +64,12 @@ describe("Containerfile", () => {
       .replaceAll(/^#.*\n/gm, "")
       .replaceAll("\\\n", "");
     const instructions = text.split("\n").filter((line) => line !== "");
-    const known = /^(?:FROM|ARG|RUN|COPY|USER|WORKDIR|EXPOSE|ENTRYPOINT) \S/;
+    const known = /^(?:FROM|ARG|RUN|COPY|USER|WORKDIR|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT) \S/;
     expect(instructions.filter((line) => !known.test(line))).toEqual([]);
     const last = instructions.slice(instructions.findLastIndex((line) => line.startsWith("FROM")));
-    expect(last.find((line) => line.startsWith("USER"))).toBe("USER edge");
+    expect(last.find((line) => line.startsWith("USER"))).toBe("USER 65532:65532");
     const entry = last.find((line) => line.startsWith("ENTRYPOINT"))?.slice("ENTRYPOINT".length);
-    expect(JSON.parse(entry as string)).toContain("workerd.capnp");
+    expect(JSON.parse(entry as string)[3]).toContain("exec workerd serve workerd.capnp ");
   });
 });
 

@@ -69,29 +69,24 @@ describe("planTransfer()", () => {
 });
 
 describe("partsOf()", () => {
-  it("yields every record once, in order, within the limits, one on each line", () => {
+  it("yields every record once, in order, within the limit, one on each line", () => {
     const { records } = file("$GENERATE 1-200 h$ 300 A 192.0.2.1\nt TXT a b c\n");
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 50 }),
-        fc.integer({ min: 100, max: 4000 }),
-        (count, bytes) => {
-          const parts = [...partsOf(records, { records: count, bytes })];
-          const read = parts.flatMap(({ text, places }) => {
-            expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes);
-            expect(places.length).toBeLessThanOrEqual(count);
-            const parsed = parseZoneFile(text, { zoneName, proxied: false, recordsMax: 1000 });
-            expect(parsed.map(({ line }) => line)).toEqual(places.map((_, index) => index + 1));
-            return parsed.map(({ request }) => request["name"]);
-          });
-          expect(read).toEqual(records.map(({ draft }) => `${draft.name}.`));
-        },
-      ),
+      fc.property(fc.integer({ min: 100, max: 4000 }), (bytesMax) => {
+        const parts = [...partsOf(records, bytesMax)];
+        const read = parts.flatMap(({ text, places }) => {
+          expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytesMax);
+          const parsed = parseZoneFile(text, { zoneName, proxied: false, recordsMax: 1000 });
+          expect(parsed.map(({ line }) => line)).toEqual(places.map((_, index) => index + 1));
+          return parsed.map(({ request }) => request["name"]);
+        });
+        expect(read).toEqual(records.map(({ draft }) => `${draft.name}.`));
+      }),
     );
   });
 
   it("yields nothing without records", () => {
-    expect([...partsOf([], { records: 1, bytes: 1 })]).toEqual([]);
+    expect([...partsOf([], 1)]).toEqual([]);
   });
 });
 

@@ -11,13 +11,13 @@ import { counted, formatTable, linesIf } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
-import { ApiError, type ApiClient } from "../../dns/client/api-client.ts";
+import { ApiError, type ApiClient, type ApiProblem } from "../../dns/client/api-client.ts";
 import { nameOfType } from "../../dns/client/ask-server.ts";
 import { fetchZone } from "../../dns/client/fetch-zone.ts";
 import { parseSecret } from "../../dns/config/dns-table.ts";
 import { normaliseHostname } from "../../dns/record/fields.ts";
 import { formatData } from "../../dns/record/presentation.ts";
-import { ZoneError, type Problem } from "../../dns/record/problem.ts";
+import { ZoneError } from "../../dns/record/problem.ts";
 import { nearestTtl, type RecordDraft } from "../../dns/record/zone-record.ts";
 import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
@@ -27,7 +27,7 @@ import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig.ts";
 import { composeLine } from "../../dns/zone-file/compose.ts";
-import { parseZoneFile } from "../../dns/zone-file/parse.ts";
+import { parseZoneFile, zoneFileText } from "../../dns/zone-file/parse.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { print, printRemark } from "../output.ts";
 import {
@@ -79,7 +79,9 @@ export const importRecords: LeafCommand = {
       }
       const { id } = zone ?? (await api.createZone(zoneName));
       const parts =
-        plan === null ? [{ text: text as string, places: [] }] : partsOf(plan.records, partMax);
+        plan === null
+          ? [{ text: text as string, places: [] }]
+          : partsOf(plan.records, fileBytesMax);
       const { added, parsed, remarks } = await upload(api, id, parts, {
         // The records of a plan say themselves whether they are proxied.
         proxied: plan === null && proxied,
@@ -123,7 +125,7 @@ function checkSource({ options }: Invocation, file: string | undefined): void {
 
 function readZoneFile(path: string): string {
   try {
-    return readFileSync(path === "-" ? 0 : path, "utf8");
+    return zoneFileText(readFileSync(path === "-" ? 0 : path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") throw new NotFoundError(`There is no file ${path}.`);
@@ -184,9 +186,6 @@ function describeLeftOut(leftOut: ImportPlan["leftOut"], zoneName: string): stri
 
 /** The API's limit for one file. */
 const fileBytesMax = 262_144;
-const partMax = { bytes: fileBytesMax, records: 2000 };
-/** The API's code for an invalid name. The configuration can allow more names. */
-const nameInvalidCode = 9000;
 
 /**
  * Sends the parts of a file or a plan. The API adds all records of a part or none: if the API refuses
@@ -224,11 +223,7 @@ function explain(error: unknown, part: ImportPart, added: number): unknown {
   if (!(error instanceof ApiError)) return error;
   const { problems } = error;
   const lines = [
-    ...problems.map(({ message, code }) => `${placeProblem(message, part)} (${code})`),
-    ...linesIf(
-      problems.some(({ code }) => code === nameInvalidCode),
-      'name_rules = "dns" in [dns] allows every name that DNS can carry.',
-    ),
+    ...problems.map((found) => placeProblem(describe(found), part)),
     ...linesIf(
       added > 0,
       `Added ${counted(added, "record")} before this error: correct the record, and run the command ` +
@@ -367,13 +362,13 @@ function draftRecords(
   throw new UserError(lines.join("\n"));
 }
 
-function describe({ message, code }: Problem): string {
-  return `${message} (${code})`;
+function describe({ message, code, error_chain = [] }: ApiProblem): string {
+  return [`${message} (${code})`, ...error_chain.map((cause) => cause.message)].join(" ");
 }
 
 export function* partsOf(
   records: readonly PlannedRecord[],
-  max: { readonly bytes: number; readonly records: number },
+  bytesMax: number,
 ): Generator<ImportPart> {
   let lines: string[] = [];
   let places: string[] = [];
@@ -381,7 +376,7 @@ export function* partsOf(
   for (const { draft, place } of records) {
     const line = `${composeLine(draft)}\n`;
     const length = Buffer.byteLength(line);
-    if (lines.length === max.records || (lines.length > 0 && bytes + length > max.bytes)) {
+    if (lines.length > 0 && bytes + length > bytesMax) {
       yield { text: lines.join(""), places };
       [lines, places, bytes] = [[], [], 0];
     }

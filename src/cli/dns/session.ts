@@ -13,9 +13,14 @@ import {
   type Fetch,
 } from "../../dns/client/api-client.ts";
 import { readDnsConfig } from "../../dns/config/dns-config.ts";
-import { lookUpServer, type ServerAddress } from "../../dns/config/dns-table.ts";
+import { lookUpServer, type ProjectDns, type ServerAddress } from "../../dns/config/dns-table.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
-import { connectionUrl, connectToZones, findListeners } from "../../dns/server/zones-connection.ts";
+import {
+  connectionUrl,
+  connectToZones,
+  findListeners,
+  findServer,
+} from "../../dns/server/zones-connection.ts";
 import { zonesFolder, type Zones } from "../../dns/server/zones-owner.ts";
 import {
   configSelection,
@@ -41,12 +46,15 @@ interface DnsSession {
   readonly project: ProjectConfig;
   /** Where the server answers over UDP and TCP; `null` when that is not known. */
   readonly dns: ServerAddress | null;
+  /** The same over TLS. */
+  readonly tls: ServerAddress | null;
 }
 
 interface DnsServer {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
   readonly dns: ServerAddress | null;
+  readonly tls: ServerAddress | null;
   /** Sends the requests. Default: `fetch()`. */
   readonly fetch?: Fetch;
   /** Whether the server accepts requests without credentials. */
@@ -56,22 +64,25 @@ interface DnsServer {
 
 const apiRoot = "/client/v4";
 
-/** @param options.listen whether `work` needs UDP and TCP */
+/**
+ * @param options.need the zones, served by this process while no other does; `listeners`: UDP and TCP
+ *   in addition; `server`: a process that serves until its end, which has the faults and the log
+ */
 export async function withDns<Result>(
   invocation: Invocation,
   work: (session: DnsSession) => Promise<Result>,
-  { listen = false }: { listen?: boolean } = {},
+  { need = "zones" }: { need?: keyof typeof connections } = {},
 ): Promise<Result> {
   const { project, zones } = readProject(invocation);
   const url = invocation.text("url");
   const server: DnsServer =
     url !== undefined
-      ? { url: apiUrl(url), dns: null }
-      : await (listen ? findListeners(zones, project.dns) : connect(zones));
+      ? { url: apiUrl(url), dns: null, tls: null }
+      : await connections[need](zones, project.dns);
   const credentials = findCredentials(invocation, project, server.isPrivate === true);
   const api = new ApiClient(server.url, credentials, server.fetch);
   return withCleanup(
-    () => work({ api, project, dns: server.dns }),
+    () => work({ api, project, dns: server.dns, tls: server.tls }),
     async () => server.stop?.(),
   );
 }
@@ -96,15 +107,17 @@ function findCredentials(
   return { token, email: email ?? own.email, key: key ?? own.key };
 }
 
-async function connect(zones: Zones): Promise<DnsServer> {
-  const connection = await connectToZones(zones);
-  return {
-    url: connectionUrl,
-    dns: null,
-    isPrivate: true,
-    fetch: (input, init) => connection.fetch(input, init),
-    stop: () => connection.close(),
-  };
+const connections = {
+  async zones(zones: Zones): Promise<DnsServer> {
+    const connection = await connectToZones(zones);
+    return { ...privateServer(connection.fetch), stop: () => connection.close() };
+  },
+  listeners: (zones: Zones, dns: ProjectDns): Promise<DnsServer> => findListeners(zones, dns),
+  server: async (zones: Zones): Promise<DnsServer> => privateServer(await findServer(zones)),
+};
+
+function privateServer(fetchThere: Fetch): DnsServer {
+  return { url: connectionUrl, dns: null, tls: null, isPrivate: true, fetch: fetchThere };
 }
 
 /** Adds the root of the API to a URL without a path. */
@@ -118,8 +131,12 @@ function apiUrl(text: string): string {
 }
 
 /** @param name the option that names the server */
-export async function resolveServer(name: string, text: string): Promise<ServerAddress> {
-  const server = await lookUpServer(text);
+export async function resolveServer(
+  name: string,
+  text: string,
+  portIfMissing?: number,
+): Promise<ServerAddress> {
+  const server = await lookUpServer(text, portIfMissing);
   if (server !== null) return server;
   throw new UsageError(`--${name} must be HOST or HOST:PORT of a name server, not "${text}".`);
 }

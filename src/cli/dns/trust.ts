@@ -15,7 +15,7 @@ export const trust: LeafCommand = {
   examples: ["ledge dns trust", "ledge dns trust --json"],
 
   async run(invocation) {
-    const { openAuthority } = await import("../../dns/server/api-port.ts");
+    const { openAuthority } = await import("../../dns/server/server-certificate.ts");
     const { folder, variables } = readProject(invocation).zones;
     const authority = openAuthority(folder, readDnsConfig(variables).httpsNames);
     const { certificatePath: path, names } = authority;

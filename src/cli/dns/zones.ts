@@ -1,8 +1,8 @@
-/** `ledge dns zones`, `export` and `dnssec`: whole zones. */
+/** `ledge dns zones` and `export`: whole zones. */
 import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { ApiClient, ApiDnssec } from "../../dns/client/api-client.ts";
+import type { ApiClient } from "../../dns/client/api-client.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
 import { findZone, serverOptions, withDns, zoneArgument } from "./session.ts";
@@ -60,38 +60,6 @@ async function deleteZone(invocation: Invocation, api: ApiClient, name: string):
   }
   await api.deleteZone(zone.id);
   print(invocation, { deleted: zone }, `Deleted ${zone.name} with ${records}.`);
-}
-
-export const dnssec: LeafCommand = {
-  name: "dnssec",
-  summary: "Signs a zone, or shows the DS record for its parent",
-  details:
-    "A parent zone on the same server gets the DS record by itself. Without an action, the state is\n" +
-    "shown. The keys stay when DNSSEC is turned off, so that the DS record is the same later.",
-  arguments: [zoneArgument, ["[ACTION]", "on, off or status"]],
-  options: serverOptions,
-  choices: { ACTION: ["on", "off", "status"] },
-  examples: ["ledge dns dnssec example.com on", "ledge dns dnssec example.com status"],
-
-  async run(invocation, word, action = "status") {
-    await withDns(invocation, async ({ api }) => {
-      const zone = await findZone(api, word);
-      const state =
-        action === "status"
-          ? await api.dnssec(zone.id)
-          : await api.changeDnssec(zone.id, action === "on" ? "active" : "disabled");
-      print(invocation, state, describeState(zone.name, state));
-    });
-  },
-};
-
-function describeState(zoneName: string, { status, ds }: ApiDnssec): string {
-  if (status === "disabled") return `DNSSEC of ${zoneName} is off.`;
-  if (status === "active") return `DNSSEC of ${zoneName} is on. The DS record:\n${ds}`;
-  return (
-    `DNSSEC of ${zoneName} is on, and the parent zone has no DS record: give the parent zone NS ` +
-    `records for ${zoneName}, and it gets the DS record by itself:\n${ds}`
-  );
 }
 
 export const exportRecords: LeafCommand = {

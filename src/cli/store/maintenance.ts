@@ -10,6 +10,9 @@ import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { checkBucket, type BucketReport, type Damage } from "../../store/node/check-bucket.ts";
+import { requireRemote } from "../../store/node/remote-buckets.ts";
+import { describeService } from "../../store/remote/remote-gaps.ts";
+import type { RemoteAccess } from "../../store/remote/remote-options.ts";
 import { checkRemote, type RemoteReport } from "../../store/node/check-remote.ts";
 import {
   databaseFolder,
@@ -76,13 +79,32 @@ export const check = storeCommand({
     "is 1 if something is damaged. docs/reliability.md says which damage a read notices by itself.\n" +
     "A bucket on an S3 service is read over the network, so it is checked only if it is named.",
   arguments: [bucketsArgument],
-  examples: ["ledge store check", "ledge store check photos"],
+  options: {
+    "--probe":
+      "Asks S3 services what they honour instead, by objects that the probe writes and removes",
+  },
+  examples: ["ledge store check", "ledge store check photos", "ledge store check --probe"],
 
   async run(invocation, { project, bucket }, ...words) {
     const known =
       words.length === 0 ? project.buckets : words.map((word) => findBucket(project.buckets, word));
     // Only a remote bucket is opened: the check reads the database of a local bucket by itself.
     const remotes = known.filter(({ remote }) => remote !== undefined);
+    if (invocation.flag("probe")) {
+      const accesses = remotes.flatMap(({ remote }) => remote ?? []);
+      const found = await Promise.all(
+        accesses.map(async ({ credentials: _credentials, accept: _accept, ...place }, index) => ({
+          place,
+          features: await requireRemote(accesses[index] as RemoteAccess, {
+            storeFolder: project.folder,
+            isAsked: true,
+          }),
+        })),
+      );
+      const lines = found.flatMap(({ place, features }) => describeService(place, features));
+      print(invocation, { services: found }, lines.join("\n"));
+      return exitCode.done;
+    }
     const progress = new Progress("Checking");
     const onObject = (bytes: number): void => progress.add(bytes);
     const runs = (): string[] => activeRuns(project.folder);

@@ -88,7 +88,7 @@ async function withStore<Result>(
 ): Promise<Result> {
   const project = findProject(invocation);
   const { folder } = project;
-  const remotes = new RemoteBuckets();
+  const remotes = new RemoteBuckets(folder);
   let opened: LocalBuckets | undefined;
   const local = () =>
     (opened ??= new LocalBuckets(folder, { clientName: "command line", onWait: console.error }));

@@ -1,7 +1,6 @@
 /** `ledge store presign` */
-import { toMilliseconds } from "../../base/format.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
+import { presign as sign } from "../../http/signature.ts";
 import { defaultPort, findServer, readOrMakeCredentials } from "../../s3/state-files.ts";
 import { pluginFolder, stateFolder } from "../../state/folder.ts";
 import {
@@ -13,6 +12,8 @@ import {
 } from "../command.ts";
 import { print, printRemark } from "../output.ts";
 import { findBucket, findProject, objectArgument, parseAddress } from "./open-store.ts";
+
+const expiresSecondsDefault = 3600;
 
 export const presign: LeafCommand = {
   name: "presign",
@@ -36,7 +37,7 @@ export const presign: LeafCommand = {
 
   async run(invocation, word) {
     const { bucket, key } = parseAddress(word);
-    const expiresSeconds = parseTime(invocation.text("expires") ?? "1h", expiresSecondsMax);
+    const expiresSeconds = invocation.seconds("expires", "7d") ?? expiresSecondsDefault;
     const method = invocation.text<Parameters<typeof sign>[0]["method"]>("method") ?? "GET";
     const { bucketName } = findBucket(findProject(invocation).buckets, bucket);
     const now = Date.now();
@@ -69,15 +70,4 @@ function findSigner(invocation: Invocation) {
     isRunning: running !== null,
     credentials: s3.credentials ?? readOrMakeCredentials(records),
   };
-}
-
-function parseTime(text: string, secondsMax: number): number {
-  let seconds = NaN;
-  try {
-    seconds = toMilliseconds(/^\d+$/.test(text) ? `${text}s` : text) / 1000;
-  } catch {
-    // The sentence below says more.
-  }
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= secondsMax) return seconds;
-  throw new UsageError(`--expires must be a time from 1s to 7d, such as 15m, not "${text}".`);
 }

@@ -63,7 +63,7 @@ export interface Answer {
 }
 
 export interface AnswerContext {
-  readonly zones: ServedZones;
+  readonly zones: Pick<ServedZones, "findFor">;
   readonly external: KnownAddresses;
   readonly nowSeconds: number;
   /** For queries with DO; without it the answers of signed zones have no proofs. */
@@ -196,7 +196,7 @@ class Lookup {
     const { nowSeconds, signing: context } = this.#context;
     const times = { nowSeconds, originalTtlSeconds };
     const signature = context!.signer.sign(set, { apex, signing: signing! }, times);
-    if ("octets" in signature) this.requests.push(signature);
+    if (Array.isArray(signature)) this.requests.push(...signature);
     else section.push(signature);
   }
 

@@ -13,11 +13,17 @@ import type { TsigKey } from "../wire/tsig.ts";
 export const optFixedBytes = 11;
 
 export interface QuerySource {
-  readonly transport: "udp" | "tcp" | "https";
+  readonly transport: "udp" | "tcp" | "tls" | "https";
   /** 4 or 16 octets, for transfers. A listener may compute them on demand. */
   readonly address: Uint8Array;
   /** The address of this server that was asked; HTTPS has none */
   readonly server?: string;
+  /** The address and port of the client; HTTPS has none. A listener computes it on demand. */
+  readonly clientAddress?: string;
+  /** For a fault: resets the connection. Over TCP and TLS. */
+  reset?(): void;
+  /** For a fault: sends a response from another port than the client asked. Over UDP. */
+  sendFromOtherPort?(response: Uint8Array): void;
   /** The program that asks, if it says so: by HTTPS */
   readonly client?: string;
 }
@@ -28,7 +34,13 @@ export interface QuerySignature {
   readonly mac: Uint8Array;
 }
 
-export class Query {
+/** What permissions depend on. */
+export interface QuerySender {
+  readonly source: QuerySource;
+  readonly signature: QuerySignature | null;
+}
+
+export class Query implements QuerySender {
   bytes: Uint8Array = new Uint8Array();
   source: QuerySource = { transport: "udp", address: new Uint8Array() };
   receivedSeconds = 0;

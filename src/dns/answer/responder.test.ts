@@ -1,6 +1,13 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
+import {
+  composeQuery,
+  plainEdns,
+  respondFrom,
+  tcp,
+  tls,
+  udp,
+} from "../../../test/dns/support/query.ts";
 import { readRecords, serve, zoneData } from "../../../test/dns/support/served.ts";
 import { decodeMessage } from "../wire/message.ts";
 import { rcodes, typeCodes } from "../wire/numbers.ts";
@@ -198,12 +205,17 @@ describe("a query that is not answered", () => {
   });
 
   test.each([
-    [0, rcodes.FORMERR],
-    [3, rcodes.REFUSED],
-    [255, rcodes.FORMERR],
-  ])("class %d", (questionClass, rcode) => {
-    const questions = [{ name: "www.example.org", type: typeCodes.A, class: questionClass }];
-    expect(ask(composeQuery(null, { questions }))).toMatchObject({ rcode, questions, answers: [] });
+    [0, "A"],
+    [3, "A"],
+    [255, "A"],
+    [255, "SOA"],
+    [3, "AXFR"],
+  ] as const)("class %d, type %s, gets REFUSED", (questionClass, type) => {
+    // The same question in class IN has a prepared answer.
+    ask(composeQuery("example.org A"));
+    const questions = [{ name: "example.org", type: typeCodes[type], class: questionClass }];
+    const response = ask(composeQuery(null, { questions }), tcp);
+    expect(response).toMatchObject({ rcode: rcodes.REFUSED, questions, answers: [] });
   });
 
   test("records beside the question are read and ignored", () => {
@@ -246,18 +258,18 @@ describe("transfers", () => {
     expect(ask(composeQuery("example.org AXFR"), udp).rcode).toBe(rcodes.REFUSED);
   });
 
-  test("over TCP are returned to the caller", () => {
+  test.each([tcp, tls])("over $transport are returned to the caller", (source) => {
     const own = respondFrom(zones, { transfers: true });
     const zone = zones.get("example.org");
     for (const type of ["AXFR", "IXFR"]) {
-      expect(own.responder.respond(composeQuery(`Example.org ${type}`), tcp, 0)).toMatchObject({
+      expect(own.responder.respond(composeQuery(`Example.org ${type}`), source, 0)).toMatchObject({
         kind: "transfer",
         zone,
         signature: null,
         query: { questions: [{ name: "Example.org" }] },
       });
     }
-    expect(own.ask(composeQuery("www.example.org AXFR"), tcp).rcode).toBe(rcodes.NOTAUTH);
+    expect(own.ask(composeQuery("www.example.org AXFR"), source).rcode).toBe(rcodes.NOTAUTH);
     expect(own.ask(composeQuery("example.org AXFR"), udp).rcode).toBe(rcodes.FORMERR);
     const https = { ...tcp, transport: "https" } as const;
     expect(own.ask(composeQuery("example.org AXFR"), https).rcode).toBe(rcodes.REFUSED);

@@ -31,7 +31,7 @@ import {
 } from "../wire/tsig.ts";
 import { answer, emptyAnswer, type Answer } from "./answer.ts";
 import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
-import { Query, type QuerySignature, type QuerySource } from "./query.ts";
+import { Query, type QuerySender, type QuerySignature, type QuerySource } from "./query.ts";
 import { opcodeBits, responseFlag, ResponseWriter } from "./response-writer.ts";
 import type { ServedZone, ServedZones } from "./served-zones.ts";
 
@@ -48,6 +48,10 @@ export interface ResponderOptions {
   readonly signer?: AnswerSigner;
   /** Return AXFR and IXFR over TCP to the caller; without it they are refused. */
   readonly transfers?: boolean;
+  /** Whether the client may transfer zones, and so may query the catalog; without it, no client. */
+  readonly mayTransfer?: (query: QuerySender) => boolean;
+  /** Called with each query for an SOA or a transfer. The query is valid during the call. */
+  readonly onZoneQuery?: (query: Query) => void;
   /** Without it every signature has an unknown key. */
   readonly tsig?: TsigSettings;
   /** Node allocates from its pool of buffers. */
@@ -131,15 +135,25 @@ export class Responder {
     // RFC 6891 section 6.1.3: OPT of the response tells the highest version of this server.
     if (query.hasEdns && query.version > 0) return this.#respondEmpty(rcodes.BADVERS);
     if (query.questions === 0) throw new WireError("The query has no question");
-    if (query.class === 0 || query.class === classCodes.ANY)
-      return this.#respondEmpty(rcodes.FORMERR);
+    if (query.class !== classCodes.IN) return this.#respondEmpty(rcodes.REFUSED);
+    const catalog = this.#options.zones.catalogFor(query.name);
+    // RFC 9432 section 7: the names of all zones are not for everyone.
+    if (catalog !== undefined && this.#options.mayTransfer?.(query) !== true) {
+      return this.#respondEmpty(rcodes.REFUSED);
+    }
+    if (query.type === typeCodes.SOA) this.#options.onZoneQuery?.(query);
     if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMetaType();
     const { zones, external, signer } = this.#options;
     const nowSeconds = query.receivedSeconds;
+    if (catalog !== undefined) {
+      const result = answer(query, { zones: { findFor: () => catalog }, external, nowSeconds });
+      return "kind" in result ? result : this.#writer.write(query, result);
+    }
+    zones.advance(nowSeconds);
     const isSigned = query.dnssecOk && zones.hasSigned && signer !== undefined;
     const store = isSigned ? this.#preparedAt(nowSeconds) : this.#prepared;
     const prepared = store.get(query, zones.revision);
-    if (prepared !== undefined && query.class === classCodes.IN) {
+    if (prepared !== undefined) {
       prepared.queries += 1;
       return this.#writer.finish(query, prepared.answer, prepared.message);
     }
@@ -182,7 +196,8 @@ export class Responder {
     if (type === typeCodes.AXFR && transport === "udp") return this.#respondEmpty(rcodes.FORMERR);
     const zone = zones.at(nameKey(query.name));
     if (zone === undefined) return this.#respondEmpty(rcodes.NOTAUTH);
-    if (transport === "tcp") {
+    this.#options.onZoneQuery?.(query);
+    if (transport !== "udp") {
       const message = query.message ?? parseMessage(query.bytes).message;
       return { kind: "transfer", query: message, zone, signature };
     }

@@ -3,12 +3,15 @@
  * non-terminals included. A change is applied in place, one serial at a time. No step here is
  * asynchronous, so a query never sees half of a change.
  */
-import { keySets, type ZoneSigning } from "../dnssec/zone-signing.ts";
+import { keysAt } from "../dnssec/key-roll.ts";
+import { keySets, type CurrentSigning } from "../dnssec/zone-signing.ts";
 import { recordType } from "../record/types.ts";
+import { catalogId } from "../rules/catalog.ts";
 import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "../rules/zone.ts";
 import {
   encodeName,
   isAtOrBelow,
+  nameKey,
   parentKey,
   rootKey,
   textKey,
@@ -23,6 +26,7 @@ import { makeView, ServedNode, type NodeView } from "./served-node.ts";
 export class ServedZones {
   readonly #options: { readonly platformAddresses: readonly string[] };
   readonly #byId = new Map<string, ServedZone>();
+  /** Without the catalog, which answers only those who may transfer zones. */
   readonly #byApex = new Map<NameKey, ServedZone>();
   /** The length of the longest apex: longer suffixes of a name are no apex. */
   #apexLengthMax = rootKey.length;
@@ -30,6 +34,9 @@ export class ServedZones {
   revision = 0;
   /** The number of signed zones. */
   #signed = 0;
+  /** The time for which the keys of all zones are in use; empty when a zone with a roll has changed. */
+  #fromSeconds = -Infinity;
+  #untilSeconds = Infinity;
   /** Zones that a fork has too. They are copied before they change. */
   readonly #shared = new WeakSet<ServedZone>();
 
@@ -44,6 +51,24 @@ export class ServedZones {
 
   get(zoneId: string): ServedZone | undefined {
     return this.#byId.get(zoneId);
+  }
+
+  /** To be called before a query is answered: the keys of a zone whose keys roll depend on the time. */
+  advance(nowSeconds: number): void {
+    if (nowSeconds >= this.#fromSeconds && nowSeconds < this.#untilSeconds) return;
+    this.#fromSeconds = -Infinity;
+    this.#untilSeconds = Infinity;
+    for (const zone of this.#byId.values()) {
+      if (zone.signing === null) continue;
+      zone.useKeysOf(nowSeconds);
+      this.#fromSeconds = Math.max(this.#fromSeconds, zone.signing.fromSeconds);
+      this.#untilSeconds = Math.min(this.#untilSeconds, zone.signing.untilSeconds);
+    }
+    this.revision += 1;
+  }
+
+  #expectRollOf(zone: ServedZone | undefined): void {
+    if (zone?.hasRoll === true) this.#untilSeconds = -Infinity;
   }
 
   /** Adds a zone, or replaces the zone with the same id. */
@@ -65,9 +90,12 @@ export class ServedZones {
 
   #add(zone: ServedZone): void {
     this.#byId.set(zone.id, zone);
-    this.#byApex.set(zone.apexKey, zone);
-    this.#apexLengthMax = Math.max(this.#apexLengthMax, zone.apexKey.length);
+    if (zone.id !== catalogId) {
+      this.#byApex.set(zone.apexKey, zone);
+      this.#apexLengthMax = Math.max(this.#apexLengthMax, zone.apexKey.length);
+    }
     this.#signed += signedCount(zone);
+    this.#expectRollOf(zone);
     this.revision += 1;
   }
 
@@ -79,6 +107,7 @@ export class ServedZones {
     this.#signed -= signedCount(zone);
     zone?.apply(change);
     this.#signed += signedCount(zone);
+    this.#expectRollOf(zone);
     this.revision += 1;
     return zone !== undefined;
   }
@@ -93,9 +122,20 @@ export class ServedZones {
     this.revision += 1;
   }
 
-  /** The zone with exactly this apex. */
+  /** The zone with exactly this apex, which can be the catalog. */
   at(apex: NameKey): ServedZone | undefined {
-    return this.#byApex.get(apex);
+    const catalog = this.#byId.get(catalogId);
+    return catalog?.apexKey === apex ? catalog : this.#byApex.get(apex);
+  }
+
+  /** The catalog, if a name belongs to it and not to a zone below it. */
+  catalogFor(name: Uint8Array): ServedZone | undefined {
+    const catalog = this.#byId.get(catalogId);
+    if (catalog === undefined) return undefined;
+    const key = nameKey(name);
+    if (!isAtOrBelow(key, catalog.apexKey)) return undefined;
+    const other = this.#enclosing(key);
+    return other !== undefined && isAtOrBelow(other.apexKey, catalog.apexKey) ? undefined : catalog;
   }
 
   /**
@@ -138,6 +178,8 @@ export class ServedZone {
   readonly #apex: ServedNode;
   #head: ZoneHead;
   serial: number;
+  /** `null` when the zone is not signed. Of a zone with a roll, as `useKeysOf()` has left it. */
+  signing: CurrentSigning | null = null;
   /** The number of NS records below the apex. Most zones have none and need no search for cuts. */
   #delegations = 0;
   soa!: RecordSet;
@@ -155,6 +197,7 @@ export class ServedZone {
     this.serial = data.serial;
     this.#apex = new ServedNode(this.apexKey);
     this.#nodes.set(this.apexKey, this.#apex);
+    this.useKeysOf(-Infinity);
     this.#renewApex();
     for (const record of data.records) this.#add(record);
   }
@@ -165,9 +208,16 @@ export class ServedZone {
     return { id: this.id, name: this.name, serial: this.serial, ...this.#head, records };
   }
 
-  /** `null` when the zone is not signed. */
-  get signing(): ZoneSigning | null {
-    return this.#head.signing ?? null;
+  get hasRoll(): boolean {
+    return this.#head.signing?.roll !== undefined;
+  }
+
+  /** To be called by ServedZones only, as `apply()`. */
+  useKeysOf(nowSeconds: number): void {
+    const { signing } = this.#head;
+    this.signing =
+      signing === undefined ? null : { ...keysAt(signing, nowSeconds), faults: signing.faults };
+    this.#apex.view = null;
   }
 
   /** The sets that DNSSEC adds to the apex. */
@@ -230,6 +280,7 @@ export class ServedZone {
     this.serial = change.serial;
     if (change.head !== undefined) {
       this.#head = change.head;
+      this.useKeysOf(-Infinity);
       for (const node of this.#nodes.values()) node.view = null;
     }
     this.#renewApex();

@@ -17,6 +17,7 @@ import {
   signedText,
 } from "../../../test/dns/support/signed-zone.ts";
 import { AnswerSigner, periodSeconds } from "../dnssec/answer-signer.ts";
+import { decodeSignature } from "../dnssec/signature.ts";
 import { formatData } from "../record/presentation.ts";
 import { rcodeName, typeCodes } from "../wire/numbers.ts";
 import { signRecordSet } from "../server/query-handler.ts";
@@ -254,6 +255,33 @@ const broken = async (kind: "expired_signature" | "wrong_signature", name: strin
     return checkSignatures(message, keys, now).map(({ verdict }) => verdict);
   };
 };
+
+it("a roll of keys changes prepared answers at its times, also when the clock goes back", async () => {
+  const [old, next] = [await makeSigning("example.org"), await makeSigning("example.org")];
+  const roll = { next, startSeconds: now, dsSeconds: now, paceSeconds: 10 };
+  const rolling = await serveSigned({ "example.org": signedText }, []);
+  const records = readRecords("example.org", signedText);
+  rolling.put(zoneData("example.org", records, { signing: { ...old, roll } }));
+  const ask = askSigned(rolling);
+  const tagsAt = (seconds: number, question: string) =>
+    ask(question, dnssecOk, udp, now + seconds)
+      .answers.filter(({ type }) => type === typeCodes.RRSIG)
+      .map(({ data }) => decodeSignature(data).fields.keyTag);
+  const [oldTag, nextTag] = [old, next].map(({ zoneSigningKey }) => zoneSigningKey.keyTag);
+  for (const [seconds, tag, keyCount] of [
+    [0, oldTag, 4],
+    [9, oldTag, 4],
+    [10, nextTag, 4],
+    [20, nextTag, 2],
+    [15, nextTag, 4],
+    [5, oldTag, 4],
+    [20, nextTag, 2],
+  ] as const) {
+    expect(tagsAt(seconds, "www.example.org A")).toEqual([tag]);
+    const keys = ask("example.org DNSKEY", dnssecOk, udp, now + seconds).answers;
+    expect(keys.filter(({ type }) => type === typeCodes.DNSKEY)).toHaveLength(keyCount);
+  }
+});
 
 describe("signatures that a test has broken", () => {
   it("have ended", async () => {

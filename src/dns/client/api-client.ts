@@ -1,5 +1,8 @@
 /** A client of the record API. Its errors carry the messages and codes of the API. */
 import { NotFoundError, UserError } from "../../base/user-error.ts";
+import type { CountedFault } from "../fault/armed-faults.ts";
+import type { QueryFaultInput } from "../fault/query-fault.ts";
+import type { LoggedQuery } from "../fault/query-log.ts";
 
 export interface Credentials {
   readonly email: string;
@@ -32,6 +35,23 @@ export interface ApiDnssec {
   readonly ds: string | null;
   readonly key_tag: number | null;
   readonly modified_on: string | null;
+}
+
+/** An entry of the log of queries. */
+export type ApiQuery = Omit<LoggedQuery, "milliseconds" | "startedMilliseconds" | "client"> & {
+  /** When the answer was ready. */
+  readonly time: string;
+  readonly durationMilliseconds: number;
+};
+
+/** A roll of the keys of a zone (`src/dns/dnssec/key-roll.ts`). */
+export interface ApiRoll {
+  readonly stage: "publish" | "replace";
+  /** The end of the stage; `null`: the parent's DS record is awaited. */
+  readonly until: string | null;
+  readonly awaits_ds: boolean;
+  readonly old: Readonly<Record<"ksk" | "zsk", number>>;
+  readonly new: Readonly<Record<"ksk" | "zsk", number>>;
 }
 
 export interface ApiProblem {
@@ -69,6 +89,10 @@ type Json = Readonly<Record<string, unknown>>;
 /** A larger page could exceed the size limit of a reply. */
 const recordsPerPage = 5000;
 const zonesPerPage = 1000;
+/** The controls are beside `/client/v4` (`worker/api/controls.ts`). */
+const controlsPath = "/ledge/";
+const queryFaultsPath = `${controlsPath}query_faults`;
+const rollsPath = `${controlsPath}dnssec_rolls`;
 const credentialCodes = new Set([6003, 9103, 9106, 9109, 10000]);
 
 function describeProblems(problems: readonly ApiProblem[]): string {
@@ -157,8 +181,19 @@ export class ApiClient {
     batch: { readonly deletes?: readonly Json[]; readonly patches?: readonly Json[] },
   ): Promise<{ readonly patches: readonly ApiRecord[] }> {
     const path = `/zones/${zoneId}/dns_records/batch`;
-    const { patches = [] } = await this.#call<{ patches?: ApiRecord[] }>("POST", path, batch);
-    return { patches };
+    try {
+      const { patches = [] } = await this.#call<{ patches?: ApiRecord[] }>("POST", path, batch);
+      return { patches };
+    } catch (error) {
+      // The user of a command knows of no batch: `patches[0]: ` would not tell anything.
+      if (!(error instanceof ApiError)) throw error;
+      throw new ApiError(
+        error.problems.map(({ code, message }) => ({
+          code,
+          message: message.replace(/^[a-z]+\[\d+\]: /, ""),
+        })),
+      );
+    }
   }
 
   async importFile(
@@ -188,6 +223,41 @@ export class ApiClient {
     return this.#call("PATCH", `/zones/${zoneId}/dnssec`, { status });
   }
 
+  /** `null` when no roll is in progress. */
+  roll(zoneName: string): Promise<ApiRoll | null> {
+    return this.#call("GET", `${rollsPath}?${new URLSearchParams({ zone: zoneName }).toString()}`);
+  }
+
+  startRoll(
+    zone: string,
+    options: { readonly keys?: string | undefined; readonly pace_seconds?: number | undefined },
+  ): Promise<ApiRoll> {
+    return this.#call("POST", rollsPath, { zone, ...options });
+  }
+
+  /** The parent has the DS record of the new key. */
+  confirmDs(zone: string): Promise<ApiRoll> {
+    return this.#call("PATCH", rollsPath, { zone, ds_seen: true });
+  }
+
+  queryFaults(): Promise<CountedFault[]> {
+    return this.#call("GET", queryFaultsPath);
+  }
+
+  addQueryFault(fault: QueryFaultInput): Promise<CountedFault[]> {
+    return this.#call("POST", queryFaultsPath, { ...fault });
+  }
+
+  /** Resolves to the faults that a connection holds, which stay. */
+  clearQueryFaults(): Promise<CountedFault[]> {
+    return this.#call("DELETE", queryFaultsPath);
+  }
+
+  /** The queries that were answered since a time, as far as the server keeps them. */
+  queries(sinceMilliseconds: number): Promise<ApiQuery[]> {
+    return this.#call("GET", `${controlsPath}queries?since=${sinceMilliseconds}`);
+  }
+
   async #pages<Item>(path: string): Promise<Item[]> {
     const all: Item[] = [];
     for (let page = 1; ; page++) {
@@ -210,7 +280,9 @@ export class ApiClient {
   async #fetch(path: string, init: ApiRequest): Promise<ApiResponse> {
     try {
       const headers = { ...this.#headers, ...init.headers };
-      return await this.#transport(`${this.url}${path}`, { ...init, headers });
+      const isControl = path.startsWith(controlsPath);
+      const url = isControl ? new URL(path, this.url).href : `${this.url}${path}`;
+      return await this.#transport(url, { ...init, headers });
     } catch (error) {
       if (error instanceof UserError) throw error;
       const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException };

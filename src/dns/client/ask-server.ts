@@ -1,10 +1,11 @@
 /**
- * One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), or by HTTPS. A
- * person gives the question as words: a name or an address, and a type.
+ * One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), by TLS, or by HTTPS.
+ * A person gives the question as words: a name or an address, and a type.
  */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIP, isIPv6 } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { nearest } from "../../base/nearest.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
@@ -29,9 +30,12 @@ export interface AskedQuestion {
   readonly type: number;
 }
 
+/** Transports that carry messages one after the other. */
+export type Stream = "tcp" | "tls";
+
 export interface DnsReply {
   readonly message: Message;
-  readonly transport: "udp" | "tcp" | "https";
+  readonly transport: "udp" | Stream | "https";
   readonly octets: number;
 }
 
@@ -51,7 +55,8 @@ const edns = {
 };
 
 export interface AskOptions {
-  readonly tcp?: boolean;
+  /** In place of UDP. */
+  readonly stream?: Stream;
   /** Sets DO: a signed zone answers with its signatures. */
   readonly dnssec?: boolean;
   /** Of requests by HTTPS. */
@@ -78,8 +83,9 @@ export async function askServer(
   options: AskOptions = {},
 ): Promise<DnsReply> {
   const query = encodeAsked(question, options);
-  const reply = options.tcp === true ? null : await askUdp(query, server);
-  return reply === null || reply.message.truncated ? askTcp(query, server) : reply;
+  const { stream } = options;
+  const reply = stream === undefined ? await askUdp(query, server) : null;
+  return reply === null || reply.message.truncated ? askStream(query, server, stream) : reply;
 }
 
 /** @param url of the record API, whose server answers DNS over HTTPS (RFC 8484) too */
@@ -138,12 +144,16 @@ async function askUdp(query: Uint8Array, server: ServerAddress): Promise<DnsRepl
   }
 }
 
-async function askTcp(query: Uint8Array, server: ServerAddress): Promise<DnsReply> {
+async function askStream(
+  query: Uint8Array,
+  server: ServerAddress,
+  transport: Stream = "tcp",
+): Promise<DnsReply> {
   try {
-    const idleError = new Error("no answer arrived");
-    for await (const bytes of exchangeTcp(query, server, tcpMilliseconds, idleError)) {
+    const idle = { milliseconds: tcpMilliseconds, error: new Error("no answer arrived") };
+    for await (const bytes of exchangeMessages(query, server, transport, idle)) {
       const message = decodeAnswer(query, bytes);
-      if (message !== null) return { message, transport: "tcp", octets: bytes.length };
+      if (message !== null) return { message, transport, octets: bytes.length };
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -152,15 +162,23 @@ async function askTcp(query: Uint8Array, server: ServerAddress): Promise<DnsRepl
   throw noAnswerError(server, "the server closed the connection");
 }
 
-/** Sends a message and yields the messages that arrive, until the server closes the connection. */
-export async function* exchangeTcp(
+/**
+ * Sends a message and yields the messages that arrive, until the server closes the connection.
+ *
+ * @param idle the longest time without data, and the error after it
+ */
+export async function* exchangeMessages(
   message: Uint8Array,
   server: ServerAddress,
-  idleMilliseconds: number,
-  idleError: Error,
+  transport: Stream,
+  idle: { readonly milliseconds: number; readonly error: Error },
 ): AsyncGenerator<Uint8Array, void> {
-  const socket = connect(server);
-  socket.setTimeout(idleMilliseconds, () => socket.destroy(idleError));
+  // As of dig and kdig, TLS is for privacy: an address has no name to compare the certificate with.
+  const socket =
+    transport === "tcp"
+      ? connect(server)
+      : connectTls({ ...server, ALPNProtocols: ["dot"], rejectUnauthorized: false });
+  socket.setTimeout(idle.milliseconds, () => socket.destroy(idle.error));
   const frames = new Frames();
   try {
     socket.write(frame(message));

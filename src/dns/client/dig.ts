@@ -4,7 +4,7 @@
  */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { isIPv6 } from "node:net";
-import { formatTable } from "../../base/format.ts";
+import { counted, formatTable } from "../../base/format.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
 import { decodeSignature, signatureAlgorithm, signedOctets } from "../dnssec/signature.ts";
 import { keySigningFlags, keyTagOf } from "../dnssec/zone-signing.ts";
@@ -13,6 +13,7 @@ import type { Message } from "../wire/message.ts";
 import { encodeName, formatName, textKey } from "../wire/name.ts";
 import { rcodeName, typeCodes } from "../wire/numbers.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
+import { soaSerial } from "../transfer/incoming.ts";
 import {
   askHttps,
   askServer,
@@ -21,7 +22,9 @@ import {
   type AskedQuestion,
   type AskOptions,
   type DnsReply,
+  type Stream,
 } from "./ask-server.ts";
+import { fetchTransfer } from "./fetch-zone.ts";
 
 export interface DigResult {
   readonly question: AskedQuestion;
@@ -142,6 +145,10 @@ export function digText(result: DigResult): string {
       ? []
       : [";; Why", ...reasons.map(({ text }) => `;;   ${text}`)],
   ];
+  return joinBlocks(blocks);
+}
+
+function joinBlocks(blocks: readonly (readonly string[])[]): string {
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
@@ -189,6 +196,102 @@ export function digJson({ question, reply, server, milliseconds, signatures, rea
     octets,
     milliseconds,
   };
+}
+
+/** A zone, or its changes, as a server transfers it. */
+export interface TransferResult extends Awaited<ReturnType<typeof fetchTransfer>> {
+  readonly zoneName: string;
+  readonly fromSerial: number | undefined;
+  readonly server: string;
+  readonly transport: Stream;
+  readonly milliseconds: number;
+}
+
+/** @throws UserError when the server does not transfer the zone */
+export async function timeTransfer(
+  zoneName: string,
+  fromSerial: number | undefined,
+  server: ServerAddress,
+  transport: Stream = "tcp",
+): Promise<TransferResult> {
+  const start = performance.now();
+  const fetched = await fetchTransfer({ zoneName, fromSerial, ...server, transport });
+  const milliseconds = Math.round(performance.now() - start);
+  return { ...fetched, zoneName, fromSerial, server: serverText(server), transport, milliseconds };
+}
+
+/** A whole zone is a zone file. Changes are the records that each serial removed and added. */
+export function transferText(result: TransferResult): string {
+  const { zoneName, fromSerial, records, octets, messages, milliseconds } = result;
+  const changes = changesIn(records);
+  const serial = soaSerial(records[0]!);
+  const type = fromSerial === undefined ? "AXFR" : `IXFR=${fromSerial}`;
+  const isCurrent = fromSerial !== undefined && records.length === 1;
+  const what = isCurrent
+    ? "nothing newer"
+    : changes === null
+      ? `the whole zone, ${counted(records.length, "record")}`
+      : `the changes up to serial ${serial}`;
+  const blocks = [
+    [
+      `;; ${absolute(zoneName)} ${type}: ${what}`,
+      `;; ${result.server} by ${result.transport.toUpperCase()}, ${octets} octets in ` +
+        `${counted(messages, "message")} in ${milliseconds} ms`,
+    ],
+    ...(changes === null
+      ? [section(`Zone, serial ${serial}`, records)]
+      : changes.flatMap(({ from, to, removed, added }) => [
+          section(`Removed after serial ${from}`, removed),
+          section(`Added in serial ${to}`, added),
+        ])),
+  ];
+  return joinBlocks(blocks);
+}
+
+export function transferJson(result: TransferResult) {
+  const { zoneName, fromSerial, records, server, transport, octets, messages, milliseconds } =
+    result;
+  const changes = changesIn(records);
+  return {
+    question: { name: zoneName, type: fromSerial === undefined ? "AXFR" : "IXFR" },
+    serial: soaSerial(records[0]!),
+    ...(changes === null
+      ? { records: records.map(recordJson) }
+      : {
+          changes: changes.map(({ from, to, removed, added }) => ({
+            from,
+            to,
+            removed: removed.map(recordJson),
+            added: added.map(recordJson),
+          })),
+        }),
+    server,
+    transport,
+    octets,
+    messages,
+    milliseconds,
+  };
+}
+
+interface ZoneChanges {
+  readonly from: number;
+  readonly to: number;
+  /** With the SOA. */
+  readonly removed: readonly ResourceRecord[];
+  readonly added: readonly ResourceRecord[];
+}
+
+/** The changes of an incremental transfer (RFC 1995 section 4); `null` for a zone. */
+function changesIn([, ...records]: readonly ResourceRecord[]): ZoneChanges[] | null {
+  const starts = records.flatMap(({ type }, index) => (type === typeCodes.SOA ? index : []));
+  if (starts[0] !== 0) return null;
+  const changes: ZoneChanges[] = [];
+  for (let at = 0; at + 1 < starts.length; at += 2) {
+    const removed = records.slice(starts[at], starts[at + 1]);
+    const added = records.slice(starts[at + 1], starts[at + 2]);
+    changes.push({ from: soaSerial(removed[0]!), to: soaSerial(added[0]!), removed, added });
+  }
+  return changes;
 }
 
 function recordJson({ name, ttlSeconds, type, data }: ResourceRecord) {

@@ -18,6 +18,7 @@ test("readDnsConfig() returns the local defaults without variables", () => {
     recordQuota: 1_000_000,
     batchQuota: 3500,
     faults: [],
+    catalog: null,
   };
   expect(readDnsConfig({})).toEqual(defaults);
   expect(readDnsConfig({ DNS_CONFIG: "{}" })).toEqual(defaults);
@@ -46,6 +47,7 @@ test("readDnsConfig() reads every key of [dns]", () => {
     record_quota: 10,
     batch_quota: 20,
     faults: [{ status: 429, times: 1 }],
+    transfers: { allow: ["127.0.0.1"], catalog: "Catalog.Example.org." },
   };
   expect(readDnsConfig({ DNS_CONFIG: JSON.stringify(given) })).toEqual({
     email: "a@b.test",
@@ -81,6 +83,7 @@ test("readDnsConfig() reads every key of [dns]", () => {
         when: "before",
       },
     ],
+    catalog: "catalog.example.org",
   });
 });
 

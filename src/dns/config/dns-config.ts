@@ -64,6 +64,12 @@ const httpsName = textSchema(
   (given) => (given.startsWith("*") ? null : normaliseHostname(given)),
   "must be a hostname, and no wildcard",
 );
+/** A name of a member takes up to 54 octets more (`src/dns/rules/catalog.ts`). */
+const catalogCharactersMax = 190;
+export const catalogName = textSchema((given) => {
+  const name = given.startsWith("*") ? null : normaliseHostname(given);
+  return name === null || name.length > catalogCharactersMax ? null : name;
+}, `must be a hostname of at most ${catalogCharactersMax} characters, and no wildcard`);
 const count = valueSchema(
   (input) => {
     const number = readInteger(input);
@@ -174,6 +180,7 @@ export const dnsServerKeys = [
   "api_port",
   "https_port",
   "port",
+  "tls_port",
   "hosts",
   "resolver",
   "binding",
@@ -200,7 +207,7 @@ export const dnsEntries = {
     "2001:2::2",
   ]),
   name_rules: optional(
-    "The rule for names of A, AAAA and CNAME records.",
+    "The rule for names of records: letters and digits, or any octets.",
     oneOfSchema<NameRules>(["strict", "dns"]),
     "strict",
   ),
@@ -221,6 +228,14 @@ export const dnsEntries = {
 };
 
 const ignored = Object.fromEntries(dnsServerKeys.map((key) => [key, v.optional(v.unknown())]));
+/** The key that the worker reads, too. `dns-table.ts` reports its mistakes. */
+const withCatalog = v.object({ transfers: v.object({ catalog: catalogName }) });
+
+/** `null`: the server has no catalog. */
+function readCatalog(table: object): string | null {
+  const { success, output } = v.safeParse(withCatalog, table);
+  return success ? output.transfers.catalog : null;
+}
 
 const dnsTable = v.pipe(
   tableSchema({ ...dnsEntries, ...ignored }),
@@ -239,6 +254,7 @@ const dnsTable = v.pipe(
     recordQuota: given.record_quota,
     batchQuota: given.batch_quota,
     faults: given.faults,
+    catalog: readCatalog(given),
   })),
   v.readonly(),
 );

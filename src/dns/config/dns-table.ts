@@ -10,6 +10,7 @@
  *     [dns.transfers]              # who may transfer zones, and who gets a NOTIFY after a change
  *     allow = ["127.0.0.1", "10.0.0.0/8", "key:to-bind"]
  *     notify = [{ address = "127.0.0.1:5301", key = "to-bind" }]
+ *     catalog = "catalog.example"  # a zone that lists the zones (`src/dns/rules/catalog.ts`)
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -37,6 +38,7 @@ import { normaliseHostname } from "../record/fields.ts";
 import { acceptRecord, recordFields } from "../rules/accept-record.ts";
 import { isTsigAlgorithm, type TsigKey } from "../wire/tsig.ts";
 import {
+  catalogName,
   DnsConfigError,
   dnsEntries,
   readDnsConfig,
@@ -53,6 +55,8 @@ export interface ProjectDns {
   readonly apiPort: number;
   /** The port of the API over https; `null` without it. */
   readonly httpsPort: number | null;
+  /** The port of DNS over TLS; `null` without it. */
+  readonly tlsPort: number | null;
   readonly port: number;
   readonly listen: ListenConfig;
   readonly transfers: TransferConfig;
@@ -84,6 +88,7 @@ export interface Secondary extends ServerAddress {
 
 const apiPortDefault = 8788;
 const httpsPortDefault = 8443;
+const tlsPortDefault = 8853;
 const portDefault = 8053;
 const hostsDefault = ["127.0.0.1", "::1"];
 /** For secondaries on this machine. Its other users can ask for names one by one anyway. */
@@ -97,15 +102,17 @@ const port = valueSchema(
   portKeywords,
 );
 
-/** The port of https, by which `false` stands for none. */
-const httpsPort = v.pipe(
-  valueSchema(
-    (input) => (isPort(input) || typeof input === "boolean" ? input : null),
-    `must be true for port ${httpsPortDefault}, or a port, 0 to 65535; 0 takes any free port`,
-    { anyOf: [{ type: "boolean" }, portKeywords] },
-  ),
-  v.transform((given) => (given === false ? null : given === true ? httpsPortDefault : given)),
-);
+/** A port that is open when the configuration asks for it. `false` stands for none. */
+function optionalPort(portIfTrue: number) {
+  return v.pipe(
+    valueSchema(
+      (input) => (isPort(input) || typeof input === "boolean" ? input : null),
+      `must be true for port ${portIfTrue}, or a port, 0 to 65535; 0 takes any free port`,
+      { anyOf: [{ type: "boolean" }, portKeywords] },
+    ),
+    v.transform((given) => (given === false ? null : given === true ? portIfTrue : given)),
+  );
+}
 
 /** One text or a list of texts, each of which `test` accepts. */
 function textsThat(test: (text: string) => boolean, problem: string) {
@@ -175,6 +182,10 @@ const transfersTable = tableSchema({
     listSchema(secondary, "must be a list of tables"),
     [],
   ),
+  catalog: optional(
+    "The name of a catalog zone, from which secondaries learn which zones there are.",
+    catalogName,
+  ),
 });
 
 const serverEntries = {
@@ -185,10 +196,15 @@ const serverEntries = {
   ),
   https_port: nullish(
     `The port of the record API over https: true is ${httpsPortDefault}, 0 is any free port.`,
-    httpsPort,
+    optionalPort(httpsPortDefault),
     false,
   ),
   port: nullish("The port of UDP and TCP; 0 is any free port.", port, portDefault),
+  tls_port: nullish(
+    `The port of DNS over TLS: true is ${tlsPortDefault}, 0 is any free port.`,
+    optionalPort(tlsPortDefault),
+    false,
+  ),
   hosts: nullish(
     "The addresses on which the name server listens.",
     textsThat((host) => isIP(host) !== 0, "must be a list of IPv4 and IPv6 addresses to listen at"),
@@ -242,6 +258,7 @@ export function readDnsTable(
     variables,
     apiPort: parsed.api_port,
     httpsPort: parsed.https_port,
+    tlsPort: parsed.tls_port,
     port: parsed.port,
     listen: {
       hosts: hosts ?? hostsDefault,
@@ -255,7 +272,11 @@ export function readDnsTable(
 
 function checkVariables(variables: DnsVariables, report: ReportMistake): void {
   try {
-    checkRecords(readDnsConfig(variables), report);
+    const config = readDnsConfig(variables);
+    checkRecords(config, report);
+    if (config.zones.some(({ name }) => name === config.catalog)) {
+      report(["dns", "transfers", "catalog"], "is the name of a zone in dns.zones");
+    }
   } catch (error) {
     if (!(error instanceof DnsConfigError)) throw error;
     const inTable = error.mistakes.filter(({ path }) => path[0] === "dns");
@@ -348,8 +369,11 @@ export function parseServer(text: string): ServerAddress | null {
 }
 
 /** Parses the same forms, or looks up the name of a host, with or without a port. */
-export async function lookUpServer(text: string): Promise<ServerAddress | null> {
-  const server = splitServer(text);
+export async function lookUpServer(
+  text: string,
+  portIfMissing?: number,
+): Promise<ServerAddress | null> {
+  const server = splitServer(text, portIfMissing);
   if (server === null || isIP(server.host) !== 0) return server;
   if (!hostName.test(server.host)) return null;
   try {
@@ -360,8 +384,8 @@ export async function lookUpServer(text: string): Promise<ServerAddress | null> 
   }
 }
 
-function splitServer(text: string): ServerAddress | null {
-  const [, host = text, number = String(dnsPort)] =
+function splitServer(text: string, portIfMissing = dnsPort): ServerAddress | null {
+  const [, host = text, number = String(portIfMissing)] =
     /^\[(.+)\]:(\d{1,5})$/.exec(text) ?? /^([^:]+):(\d{1,5})$/.exec(text) ?? [];
   return isPort(Number(number)) && Number(number) > 0 ? { host, port: Number(number) } : null;
 }

@@ -4,8 +4,9 @@
  * (`SignaturesNeeded`) and puts them into the cache.
  *
  * Time is divided into periods, and all signatures of a period have the same window of two days, as
- * long as that of the deployed service. So equal octets are signed once in a period, and no signature
- * that is sent ends within 21 hours. Clocks of validators may be wrong by as much.
+ * long as that of the deployed service. So equal octets are signed once in a period. No signature that
+ * is sent ends within 25 hours: caches may keep a set for a day, the largest TTL, and must not keep it
+ * longer than its signature is valid. Clocks of validators may be behind by 17 hours.
  */
 import { concatBytes } from "../wire/bytes.ts";
 import { nameKey } from "../wire/name.ts";
@@ -17,11 +18,13 @@ import {
   signatureAlgorithm,
   signedOctets,
 } from "./signature.ts";
-import { hasFault, keyFor, type SigningKey, type ZoneSigning } from "./zone-signing.ts";
+import { hasFault, keysFor, type CurrentSigning, type SigningKey } from "./zone-signing.ts";
 
 const hourSeconds = 3600;
 export const periodSeconds = 6 * hourSeconds;
-const marginSeconds = 21 * hourSeconds;
+/** The largest TTL (`ttlSecondsMax`), and an hour for clocks that are ahead. */
+const remainingSecondsMin = 25 * hourSeconds;
+const lengthSeconds = 48 * hourSeconds;
 /** As many as a large zone has sets in use; about 20 MB. */
 const signaturesMax = 50_000;
 /** `String.fromCharCode` takes its arguments from the stack. */
@@ -54,44 +57,49 @@ export class AnswerSigner {
   }
 
   /**
-   * The RRSIG set of a set.
+   * The RRSIG set of a set, or the signatures that it needs.
    *
    * @param originalTtlSeconds at least the TTL of the set, and the same for all answers (RFC 4034
    *   section 3.1.4)
    */
   sign(
     set: RecordSet,
-    { apex, signing }: { readonly apex: Uint8Array; readonly signing: ZoneSigning },
+    { apex, signing }: { readonly apex: Uint8Array; readonly signing: CurrentSigning },
     { nowSeconds, originalTtlSeconds }: Record<"nowSeconds" | "originalTtlSeconds", number>,
-  ): RecordSet | SignatureRequest {
-    const key = keyFor(set.type, signing);
+  ): RecordSet | SignatureRequest[] {
     const { faults } = signing;
     const owner = faults.length > 0 ? nameKey(set.owner) : "";
-    const isExpired = hasFault(faults, "expired_signature", owner);
-    const fields = {
-      typeCovered: set.type,
-      algorithm: signatureAlgorithm,
-      labels: labelCount(set.owner),
-      originalTtlSeconds,
-      ...signatureWindow(nowSeconds, isExpired),
-      keyTag: key.keyTag,
-      signerName: apex,
-    };
-    const request = { key, octets: signedOctets(set, fields) };
-    let signature = this.#signatures.get(cacheKey(request));
-    if (signature === undefined) {
-      if (this.#sign === null) return request;
-      signature = this.#sign(request);
-      this.put(request, signature);
-    }
     const isWrong = hasFault(faults, "wrong_signature", owner);
-    const data = [encodeSignatureFields(fields), isWrong ? spoil(signature) : signature];
-    return {
-      owner: set.owner,
-      type: typeCodes.RRSIG,
-      ttlSeconds: set.ttlSeconds,
-      data: [concatBytes(data)],
-    };
+    const window = signatureWindow(nowSeconds, hasFault(faults, "expired_signature", owner));
+    const data: Uint8Array[] = [];
+    const requests: SignatureRequest[] = [];
+    for (const key of keysFor(set.type, signing)) {
+      const fields = {
+        typeCovered: set.type,
+        algorithm: signatureAlgorithm,
+        labels: labelCount(set.owner),
+        originalTtlSeconds,
+        ...window,
+        keyTag: key.keyTag,
+        signerName: apex,
+      };
+      const request = { key, octets: signedOctets(set, fields) };
+      const signature = this.#signatures.get(cacheKey(request)) ?? this.#make(request);
+      if (signature === null) requests.push(request);
+      else
+        data.push(
+          concatBytes([encodeSignatureFields(fields), isWrong ? spoil(signature) : signature]),
+        );
+    }
+    if (requests.length > 0) return requests;
+    return { owner: set.owner, type: typeCodes.RRSIG, ttlSeconds: set.ttlSeconds, data };
+  }
+
+  #make(request: SignatureRequest): Uint8Array | null {
+    if (this.#sign === null) return null;
+    const signature = this.#sign(request);
+    this.put(request, signature);
+    return signature;
   }
 
   /** Takes a signature that `SignaturesNeeded` asked for. */
@@ -126,11 +134,10 @@ export function signaturePeriod(nowSeconds: number): number {
 
 /** @param hasEnded for the window before the last, which has ended whatever the time in the period */
 function signatureWindow(nowSeconds: number, hasEnded: boolean) {
-  const lengthSeconds = periodSeconds + 2 * marginSeconds;
-  const inception = signaturePeriod(nowSeconds) * periodSeconds - marginSeconds;
-  const start = hasEnded ? inception - lengthSeconds : inception;
+  const expiration = (signaturePeriod(nowSeconds) + 1) * periodSeconds + remainingSecondsMin;
+  const end = hasEnded ? expiration - lengthSeconds : expiration;
   return {
-    inceptionSeconds: Math.max(0, start),
-    expirationSeconds: Math.max(0, start + lengthSeconds),
+    inceptionSeconds: Math.max(0, end - lengthSeconds),
+    expirationSeconds: Math.max(0, end),
   };
 }

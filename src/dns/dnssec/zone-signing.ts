@@ -2,6 +2,7 @@
  * What a signed zone has: a key that signs the keys (KSK) and a key that signs all other sets (ZSK),
  * both of algorithm 13, and the digest of the first for DS and CDS. The zone object makes them
  * once; turning DNSSEC off and on again keeps them, so that the DS record of the parent stays valid.
+ * During a roll (`key-roll.ts`) the zone has two pairs.
  */
 import { decodeHex } from "../../base/hex.ts";
 import { concatBytes, decodeBase64 } from "../wire/bytes.ts";
@@ -17,7 +18,7 @@ const keyProtocol = 3;
 /** SHA-256 (RFC 4509). */
 export const digestType = 2;
 /** As long as the TTL of the deployed service. */
-const keyTtlSeconds = 3600;
+export const keyTtlSeconds = 3600;
 
 export interface SigningKey {
   readonly flags: typeof zoneKeyFlags | typeof keySigningFlags;
@@ -28,7 +29,7 @@ export interface SigningKey {
   readonly privateKey: Readonly<Record<"kty" | "crv" | "x" | "y" | "d", string>>;
 }
 
-export interface ZoneKeys {
+export interface KeyPair {
   /** Signs DNSKEY, CDS and CDNSKEY. */
   readonly keySigningKey: SigningKey;
   /** Signs all other sets. */
@@ -36,7 +37,39 @@ export interface ZoneKeys {
   readonly digest: string;
 }
 
+/** The replacement of a pair by the next; a pair may keep one of the two keys. */
+export interface KeyRoll {
+  readonly next: KeyPair;
+  readonly startSeconds: number;
+  /** Since when the parent has the DS record of the next pair; `null`: not yet. */
+  readonly dsSeconds: number | null;
+  /** The length of each wait, in place of the time that caches need; `null`: as caches need. */
+  readonly paceSeconds: number | null;
+}
+
+export interface ZoneKeys extends KeyPair {
+  readonly roll?: KeyRoll;
+}
+
+/** As a zone publishes it to its servers. */
 export interface ZoneSigning extends ZoneKeys {
+  readonly faults: readonly SignatureFault[];
+}
+
+/** The keys from a time until another time. */
+export interface KeysInUse {
+  readonly published: readonly SigningKey[];
+  readonly keySigningKeys: readonly SigningKey[];
+  readonly zoneSigningKeys: readonly SigningKey[];
+  /** The pair for which the parent is to have the DS record. */
+  readonly announced: KeyPair;
+  readonly keyTtlSeconds: number;
+  readonly fromSeconds: number;
+  readonly untilSeconds: number;
+}
+
+/** What a server signs with now. */
+export interface CurrentSigning extends KeysInUse {
   readonly faults: readonly SignatureFault[];
 }
 
@@ -57,32 +90,26 @@ export function digestedOctets(apex: Uint8Array, dnskey: Uint8Array): Uint8Array
   return concatBytes([canonicalName(apex), dnskey]);
 }
 
-export function dsData({ keySigningKey, digest }: ZoneKeys): Uint8Array {
+export function dsData({ keySigningKey, digest }: KeyPair): Uint8Array {
   const { keyTag } = keySigningKey;
   const head = Uint8Array.of(keyTag >>> 8, keyTag & 0xff, signatureAlgorithm, digestType);
   return concatBytes([head, decodeHex(digest)!]);
 }
 
 /** The sets that DNSSEC adds to the apex. CDS and CDNSKEY tell a parent its DS set (RFC 7344). */
-export function keySets(owner: Uint8Array, keys: ZoneKeys): readonly RecordSet[] {
-  const keySigning = dnskeyData(keys.keySigningKey);
-  const ttlSeconds = keyTtlSeconds;
+export function keySets(owner: Uint8Array, keys: KeysInUse): readonly RecordSet[] {
+  const { published, announced, keyTtlSeconds: ttlSeconds } = keys;
   return [
-    {
-      owner,
-      type: typeCodes.DNSKEY,
-      ttlSeconds,
-      data: [dnskeyData(keys.zoneSigningKey), keySigning],
-    },
-    { owner, type: typeCodes.CDS, ttlSeconds, data: [dsData(keys)] },
-    { owner, type: typeCodes.CDNSKEY, ttlSeconds, data: [keySigning] },
+    { owner, type: typeCodes.DNSKEY, ttlSeconds, data: published.map(dnskeyData) },
+    { owner, type: typeCodes.CDS, ttlSeconds, data: [dsData(announced)] },
+    { owner, type: typeCodes.CDNSKEY, ttlSeconds, data: [dnskeyData(announced.keySigningKey)] },
   ];
 }
 
 const typesOfKeySigningKey = new Set<number>([typeCodes.DNSKEY, typeCodes.CDS, typeCodes.CDNSKEY]);
 
-export function keyFor(type: number, keys: ZoneKeys): SigningKey {
-  return typesOfKeySigningKey.has(type) ? keys.keySigningKey : keys.zoneSigningKey;
+export function keysFor(type: number, keys: KeysInUse): readonly SigningKey[] {
+  return typesOfKeySigningKey.has(type) ? keys.keySigningKeys : keys.zoneSigningKeys;
 }
 
 /**

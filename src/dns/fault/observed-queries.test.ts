@@ -1,22 +1,22 @@
 import { describe, expect, it, vi } from "vitest";
-import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
+import {
+  composeQuery,
+  plainEdns,
+  respondFrom,
+  tcp,
+  tls,
+  udp,
+} from "../../../test/dns/support/query.ts";
 import { serve } from "../../../test/dns/support/served.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import { decodeMessage, type Message } from "../wire/message.ts";
 import { textKey } from "../wire/name.ts";
 import { rcodes } from "../wire/numbers.ts";
-import { ArmedQueryFaults, readQueryFault, type QueryFaultInput } from "./query-fault.ts";
-import {
-  ObservedQueries,
-  type LateReply,
-  type Reply,
-  mergeLogs,
-  type LoggedQuery,
-} from "./observed-queries.ts";
-import { PastZones } from "./past-zones.ts";
-import * as fc from "fast-check";
-import type { ZoneChange } from "../rules/zone.ts";
+import { ArmedQueryFaults } from "./armed-faults.ts";
+import type { QueryFaultInput } from "./query-fault.ts";
+import { readQueryFault } from "./read-fault.ts";
+import { ObservedQueries, type LateReply, type Reply } from "./observed-queries.ts";
 
 const www = composeQuery("www.example.org A", { edns: plainEdns });
 
@@ -45,10 +45,11 @@ function observe(...faults: readonly QueryFaultInput[]) {
     nowMilliseconds: () => now,
     tickMilliseconds: () => now,
   });
-  observed.observe({ faults: armed.served(), log: 1, startsEmpty: true }, zones);
+  observed.observe({ faults: armed.served(), log: 1, startsEmpty: true, history: [] }, zones);
   return {
     zones,
     observed,
+    faults: armed.served(),
     take,
     handle: (query: Uint8Array, source = udp): Reply | LateReply =>
       observed.handle(query, source, {
@@ -66,7 +67,7 @@ describe("ObservedQueries", () => {
   it("keeps the last 200 queries without a log, and starts a log with them", () => {
     const { observed, zones, handle } = observe();
     const start = (log: number | null, startsEmpty = false): number => {
-      observed.observe({ faults: [], log, startsEmpty }, zones);
+      observed.observe({ faults: [], log, startsEmpty, history: [] }, zones);
       return observed.logged().length;
     };
     start(null);
@@ -84,7 +85,19 @@ describe("ObservedQueries", () => {
     expect(observed.logged()).toHaveLength(201);
     expect(start(3, true)).toBe(0);
     void handle(www);
-    expect(start(null)).toBe(0);
+    expect(start(null)).toBe(1);
+  });
+
+  it("keeps queries without a log beside faults, too", async () => {
+    const server = observe({ kind: "servfail", type: "A" });
+    const { observed, faults, zones } = server;
+    observed.observe({ faults, log: null, startsEmpty: false, history: [] }, zones);
+    await server.ask(www);
+    await server.ask(composeQuery("www.example.org MX"));
+    expect(observed.logged()).toMatchObject([
+      { rcode: "SERVFAIL", fault: "servfail" },
+      { type: "MX", rcode: "NOERROR", fault: null },
+    ]);
   });
 
   it("logs durations with fractions of milliseconds", () => {
@@ -98,7 +111,7 @@ describe("ObservedQueries", () => {
     const ask = () =>
       observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
     void ask();
-    observed.observe({ faults: [], log: 1, startsEmpty: false }, serve({}));
+    observed.observe({ faults: [], log: 1, startsEmpty: false, history: [] }, serve({}));
     void ask();
     expect(observed.logged()).toMatchObject([
       { startedMilliseconds: 4999.75, milliseconds: 5000 },
@@ -116,6 +129,13 @@ describe("ObservedQueries", () => {
         type: "A",
         transport: "udp",
         server: null,
+        askedName: "www.example.org",
+        clientAddress: null,
+        flags: [],
+        ednsSize: 1232,
+        clientSubnet: null,
+        queryBytes: www.length,
+        answerBytes: www.length + 16,
         milliseconds: 1000,
         startedMilliseconds: 1000,
         rcode: "NOERROR",
@@ -141,6 +161,10 @@ describe("ObservedQueries", () => {
     ["servfail", { rcode: rcodes.SERVFAIL, authoritative: false, answers: [] }],
     ["refused", { rcode: rcodes.REFUSED, authoritative: false, answers: [] }],
     ["lame", { rcode: rcodes.NOERROR, authoritative: false, answers: [], authorities: [] }],
+    ["formerr", { rcode: rcodes.FORMERR, authoritative: false, answers: [] }],
+    ["notimp", { rcode: rcodes.NOTIMP, authoritative: false, answers: [] }],
+    ["nxdomain", { rcode: rcodes.NXDOMAIN, authoritative: true, answers: [] }],
+    ["nodata", { rcode: rcodes.NOERROR, authoritative: true, answers: [] }],
     ["truncate", { rcode: rcodes.NOERROR, authoritative: true, truncated: true, answers: [] }],
     ["wrong_id", { id: 0xbeef ^ 0xffff, authoritative: true }],
   ] as const)("%s changes the response", async (kind, expected) => {
@@ -150,6 +174,84 @@ describe("ObservedQueries", () => {
     expect(response?.questions).toMatchObject([{ name: "wWw.example.org", type: 1, class: 1 }]);
     expect(response?.edns).not.toBeNull();
     expect(response?.response).toBe(true);
+  });
+
+  it.each(["nxdomain", "nodata"] as const)(
+    "%s has the SOA of a true negative answer",
+    async (kind) => {
+      const [missing] = (await observe().ask(composeQuery("missing.example.org A")))!.authorities;
+      expect((await observe({ kind }).ask())?.authorities).toEqual([missing]);
+      expect(missing).toMatchObject({ name: "example.org", type: 6 });
+      const elsewhere = await observe({ kind }).ask(composeQuery("example.net A"));
+      expect(elsewhere?.authorities).toEqual([]);
+    },
+  );
+
+  it("no_edns answers queries with OPT like a server that does not know it", async () => {
+    const server = observe({ kind: "no_edns" });
+    expect(await server.ask()).toMatchObject({ rcode: rcodes.FORMERR, edns: null, answers: [] });
+    const plain = await server.ask(composeQuery("www.example.org A"));
+    expect(plain).toMatchObject({ rcode: rcodes.NOERROR, answers: [{ type: 1 }] });
+  });
+
+  it("answer has other records, and names that no zone has get them too", async () => {
+    const fault = { kind: "answer", type: "A", content: ["192.0.2.66", "192.0.2.67"] } as const;
+    const server = observe({ ...fault, ttl: 5 });
+    for (const name of ["wWw.example.org", "www.example.net"]) {
+      expect(await server.ask(composeQuery(`${name} A`))).toMatchObject({
+        rcode: rcodes.NOERROR,
+        authoritative: true,
+        answers: [
+          { name, type: 1, ttlSeconds: 5, data: Uint8Array.of(192, 0, 2, 66) },
+          { name, type: 1, ttlSeconds: 5, data: Uint8Array.of(192, 0, 2, 67) },
+        ],
+      });
+    }
+    expect((await observe(fault).ask())?.answers[0]).toMatchObject({ ttlSeconds: 300 });
+    expect((await server.ask(composeQuery("www.example.org AAAA")))?.answers).toEqual([]);
+  });
+
+  it("answer is truncated where it does not fit", async () => {
+    const content = Array.from({ length: 60 }, (_, index) => `192.0.2.${index}`);
+    const server = observe({ kind: "answer", type: "A", content });
+    const plain = composeQuery("www.example.org A");
+    expect(await server.ask(plain)).toMatchObject({ truncated: true, answers: [] });
+    expect(await server.ask(plain, tcp)).toMatchObject({ truncated: false });
+    expect((await server.ask(www))?.answers).toHaveLength(60);
+  });
+
+  it("ttl changes every TTL and nothing else", async () => {
+    const server = observe({ kind: "ttl", ttl: 7 });
+    const usual = await observe().ask();
+    const answers = usual!.answers.map((record) => ({ ...record, ttlSeconds: 7 }));
+    expect(await server.ask()).toEqual({ ...usual, answers });
+    const missing = await server.ask(composeQuery("missing.example.org A"));
+    expect(missing).toMatchObject({ rcode: rcodes.NXDOMAIN, authorities: [{ ttlSeconds: 7 }] });
+  });
+
+  it("malformed octets have the header and the question of a response, and cannot be parsed", async () => {
+    const server = observe({ kind: "malformed" });
+    const octets = (await server.handle(www)) as Uint8Array;
+    expect(() => decodeMessage(octets)).toThrow("A compression pointer goes forward");
+    expect(octets.slice(0, 8)).toEqual(Uint8Array.of(0xbe, 0xef, 0x84, 0, 0, 1, 0, 1));
+    expect(await server.handle(www)).toEqual(octets);
+    expect(server.observed.logged()).toMatchObject([{ rcode: "NOERROR" }, { fault: "malformed" }]);
+  });
+
+  it("tcp_reset resets the connection, and other_port sends the response elsewhere", async () => {
+    const server = observe({ kind: "tcp_reset" }, { kind: "other_port" });
+    const calls: unknown[] = [];
+    const source = {
+      reset: () => void calls.push("reset"),
+      sendFromOtherPort: (response: Uint8Array) => void calls.push(decodeMessage(response).id),
+    };
+    expect(await server.ask(www, { ...tcp, ...source })).toBeNull();
+    expect(await server.ask(www, { ...udp, ...source })).toBeNull();
+    expect(calls).toEqual(["reset", 0xbeef]);
+    expect(server.observed.logged().map(({ fault, rcode }) => [fault, rcode])).toEqual([
+      ["tcp_reset", null],
+      ["other_port", "NOERROR"],
+    ]);
   });
 
   it("a response to a query without EDNS has none", async () => {
@@ -173,17 +275,17 @@ describe("ObservedQueries", () => {
     zones.apply(zone.id, change);
     observed.onZoneChange(zones, zone.id, change);
     expect((await server.ask())?.answers).toHaveLength(1);
-    observed.observe({ faults: [], log: 1, startsEmpty: true }, zones);
+    observed.observe({ faults: [], log: 1, startsEmpty: true, history: [] }, zones);
     expect((await server.ask())?.rcode).toBe(rcodes.NXDOMAIN);
   });
 
-  it("a transfer is a stream, also when a fault answers in its place", async () => {
+  it.each([tcp, tls])("a transfer over $transport is a stream, also by a fault", async (source) => {
     const transfer = composeQuery("example.org AXFR");
-    const reply = observe({ kind: "servfail" }).handle(transfer, tcp) as AsyncIterable<Uint8Array>;
-    const messages = await collect(reply);
+    const by = (kind: QueryFaultInput["kind"]) =>
+      observe({ kind }).handle(transfer, source) as AsyncIterable<Uint8Array>;
+    const messages = await collect(by("servfail"));
     expect(messages.map((message) => decodeMessage(message).rcode)).toEqual([rcodes.SERVFAIL]);
-    const dropped = observe({ kind: "drop" }).handle(transfer, tcp) as AsyncIterable<Uint8Array>;
-    expect(await collect(dropped)).toEqual([]);
+    expect(await collect(by("drop"))).toEqual([]);
   });
 
   it("leaves octets that are no query to the server", () => {
@@ -201,15 +303,17 @@ describe("ObservedQueries", () => {
     expect(await observed.losesNotify("example.net", "127.0.0.9")).toBe(false);
     expect(await observed.losesNotify("Example.org", "127.0.0.9")).toBe(true);
     expect(await observed.losesNotify("example.org", "127.0.0.9")).toBe(false);
-    expect(observed.logged()).toMatchObject([{ transport: "notify", server: "127.0.0.9" }]);
+    expect(observed.logged()).toMatchObject([
+      { askedName: "example.org", transport: "notify", server: "127.0.0.9", queryBytes: null },
+    ]);
   });
 
   it("a new number of the log starts an empty log", async () => {
     const { observed, zones } = observe();
-    observed.observe({ faults: [], log: 1, startsEmpty: true }, zones);
+    observed.observe({ faults: [], log: 1, startsEmpty: true, history: [] }, zones);
     void observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
     expect(observed.logged()).toHaveLength(1);
-    observed.observe({ faults: [], log: 2, startsEmpty: true }, zones);
+    observed.observe({ faults: [], log: 2, startsEmpty: true, history: [] }, zones);
     expect(observed.logged()).toEqual([]);
   });
 
@@ -220,73 +324,4 @@ describe("ObservedQueries", () => {
     expect([times.length, ...times.slice(-3)]).toEqual([5000, 1000, 1001, 1002]);
     expect(server.observed.logged(1001)).toHaveLength(2);
   });
-});
-
-const zones = () => serve({ "example.org": "www 300 A 192.0.2.1" });
-const serialOf = (served: ServedZones) => served.at(textKey("example.org"))?.serial;
-const idOf = (served: ServedZones) => served.at(textKey("example.org"))!.id;
-
-function nextSerial(served: ServedZones): ZoneChange {
-  return { serial: serialOf(served)! + 1, removed: [], added: [] };
-}
-
-it("at() has each change after the delay, and never before", () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 0, max: 20 }),
-      fc.array(fc.integer({ min: 0, max: 10 }), { maxLength: 12 }),
-      (delay, gaps) => {
-        const served = zones();
-        const id = idOf(served);
-        const first = serialOf(served)!;
-        const past = new PastZones(served, delay);
-        const changedAt: number[] = [];
-        let now = 0;
-        for (const gap of gaps) {
-          now += gap;
-          const change = nextSerial(served);
-          served.apply(id, change);
-          past.follow(served, { zoneId: id, change }, now);
-          changedAt.push(now);
-          const visible = changedAt.filter((time) => time + delay <= now).length;
-          expect(serialOf(past.at(now))).toBe(first + visible);
-        }
-        expect(serialOf(past.at(now + delay))).toBe(serialOf(served));
-      },
-    ),
-  );
-});
-
-it("an infinite delay keeps the zones as they were", () => {
-  const served = zones();
-  const past = new PastZones(served, Infinity);
-  const before = serialOf(served);
-  const change = nextSerial(served);
-  served.apply(idOf(served), change);
-  past.follow(served, { zoneId: idOf(served), change }, 0);
-  expect(serialOf(past.at(Number.MAX_VALUE))).toBe(before);
-});
-
-it("zones that are replaced and removed follow too", () => {
-  const served = zones();
-  const id = idOf(served);
-  const past = new PastZones(served, 10);
-  const { data } = served.get(id)!;
-  served.put({ ...data, serial: data.serial + 5 });
-  past.follow(served, { zoneId: id, change: null }, 0);
-  served.remove(id);
-  past.follow(served, { zoneId: id, change: null }, 5);
-  expect([9, 10, 14, 15].map((now) => serialOf(past.at(now)))).toEqual([
-    data.serial,
-    data.serial + 5,
-    data.serial + 5,
-    undefined,
-  ]);
-});
-
-const logged = (milliseconds: number) => ({ milliseconds }) as LoggedQuery;
-
-it("mergeLogs() orders by time, and keeps the order of each log", () => {
-  const merged = mergeLogs([[logged(1), logged(4)], [], [logged(2), logged(4)]]);
-  expect(merged.map(({ milliseconds }) => milliseconds)).toEqual([1, 2, 4, 4]);
 });

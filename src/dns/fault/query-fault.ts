@@ -1,55 +1,95 @@
 /**
  * Faults that tests inject into queries: which queries a fault matches, and what happens to them.
  *
- * A fault is plain data. `readQueryFault` makes it from the JSON of the API, of `ledge/test` and of the
- * command line, and refuses whatever could never have an effect.
+ * A fault is plain data (`read-fault.ts` reads it):
  *
  *     drop               no response
  *     delay              the response comes later
- *     servfail, refused  an error, without records
+ *     servfail, refused, formerr, notimp
+ *                        an error, without records
+ *     nxdomain, nodata   the name does not exist, or has no records of the type: with the zone's SOA
+ *     no_edns            the server does not know EDNS: a query with OPT gets FORMERR without OPT
+ *     answer             other records than those of the zone
+ *     ttl                the response with another TTL
+ *     malformed          octets that cannot be parsed
  *     truncate           over UDP: TC, without records
  *     wrong_id           the response has another identifier than the query
+ *     other_port         over UDP: the response comes from another port
+ *     tcp_reset          over TCP and TLS: the connection is reset
  *     lame               the server does not know the zone: no AA, no records, no error
  *     stale              the answer from the zones as they were when the fault was set
  *     propagation_delay  the answer from the zones as they were some time ago
  *     lost_notify        a NOTIFY message is not sent
  */
-import { toMilliseconds, type Duration } from "../../base/format.ts";
+import type { Duration } from "../../base/format.ts";
 import {
-  type FaultScheduleOptions,
   matchesPattern,
   toPlainPattern,
-  FaultSchedule,
+  type FaultScheduleOptions,
 } from "../../base/fault-schedule.ts";
-import { nearest } from "../../base/nearest.ts";
-import { typeCode, typeName } from "../record/presentation.ts";
-import { WireError } from "../wire/bytes.ts";
-import { encodeName, isAtOrBelow, textKey } from "../wire/name.ts";
+import { addressKey } from "../record/ip-address.ts";
+import { isAtOrBelow, textKey } from "../wire/name.ts";
 
-export const queryFaultKinds = [
-  "drop",
-  "delay",
-  "servfail",
-  "refused",
-  "truncate",
-  "wrong_id",
-  "lame",
-  "stale",
-  "propagation_delay",
-  "lost_notify",
-] as const;
-export type QueryFaultKind = (typeof queryFaultKinds)[number];
+export const transports = ["udp", "tcp", "tls", "https"] as const;
+type Transport = (typeof transports)[number];
 
-const transports = ["udp", "tcp", "https"] as const;
+interface KindRules {
+  /** The transports on which the kind has an effect. */
+  readonly transports?: readonly (Transport | "notify")[];
+  /** The longest `by`, which the kind needs. */
+  readonly millisecondsMax?: number;
+  /** Whether the field `ttl` is needed; without it, the kind has no such field. */
+  readonly ttl?: "needed" | "optional";
+  /** Transfers have the zones as they are, and a secondary never follows a fault into the past. */
+  readonly sparesTransfers?: true;
+  /** Whether servers need all zones to make the response. */
+  readonly needsZones?: true;
+}
+
+const day = 86_400_000;
+
+const kinds = {
+  drop: {},
+  /** As of the record API: clients of the binding wait for 90 seconds. */
+  delay: { millisecondsMax: 60_000 },
+  servfail: {},
+  refused: {},
+  formerr: {},
+  notimp: {},
+  nxdomain: { needsZones: true },
+  nodata: { needsZones: true },
+  no_edns: {},
+  answer: { ttl: "optional" },
+  ttl: { ttl: "needed", sparesTransfers: true },
+  malformed: {},
+  truncate: { transports: ["udp"] },
+  // HTTP knows by itself which answer belongs to which query.
+  wrong_id: { transports: ["udp", "tcp", "tls"] },
+  other_port: { transports: ["udp"] },
+  tcp_reset: { transports: ["tcp", "tls"] },
+  lame: {},
+  stale: { needsZones: true, sparesTransfers: true },
+  propagation_delay: { needsZones: true, sparesTransfers: true, millisecondsMax: 30 * day },
+  lost_notify: { transports: ["notify"] },
+} as const satisfies Readonly<Record<string, KindRules>>;
+
+export type QueryFaultKind = keyof typeof kinds;
+export const queryFaultKinds = Object.keys(kinds) as QueryFaultKind[];
+
+export function rulesOf(kind: QueryFaultKind): KindRules {
+  return kinds[kind];
+}
 
 /** What faults are matched with. A NOTIFY message is a question for the SOA of its zone. */
 export interface FaultQuestion {
   /** In lower case, without the final dot */
   readonly name: string;
   readonly type: string;
-  readonly transport: (typeof transports)[number] | "notify";
+  readonly transport: Transport | "notify";
   /** The address of this server that was asked; for NOTIFY, the address of the secondary */
   readonly server: string | null;
+  /** The largest UDP response that the client accepts; `null` without EDNS */
+  readonly ednsSize: number | null;
 }
 
 /** The part of a fault that servers need. `null`: any. */
@@ -60,10 +100,14 @@ export interface FaultTarget {
   /** The names at and below this name */
   readonly zone: string | null;
   readonly types: readonly string[] | null;
-  readonly transport: FaultQuestion["transport"] | null;
+  readonly transport: Transport | null;
   readonly server: string | null;
   /** Of delays: 0 in other faults */
   readonly milliseconds: number;
+  /** `null`: as the zone has it */
+  readonly ttlSeconds: number | null;
+  /** Of `answer`: the data of its records, in hexadecimal */
+  readonly data: readonly string[];
 }
 
 /** A fault, with the queries that it hits among those that it matches. */
@@ -72,14 +116,21 @@ export interface QueryFault extends Required<FaultScheduleOptions> {
   readonly given: QueryFaultInput;
 }
 
+/** A fault as servers have it. */
+export interface ServedFault extends FaultTarget {
+  readonly id: number;
+}
+
 export interface QueryFaultInput {
   kind: QueryFaultKind;
   name?: string;
   zone?: string;
   type?: string | readonly string[];
-  transport?: "udp" | "tcp" | "https";
+  transport?: Transport;
   server?: string;
   by?: Duration;
+  ttl?: number;
+  content?: string | readonly string[];
   nth?: number;
   times?: number;
   probability?: number;
@@ -90,75 +141,23 @@ export class QueryFaultError extends Error {
   override name = "QueryFaultError";
 }
 
-const day = 86_400_000;
-const millisecondsMax: Partial<Record<QueryFaultKind, number>> = {
-  /** As of the record API: clients of the binding wait for 90 seconds. */
-  delay: 60_000,
-  propagation_delay: 30 * day,
-};
-
-const fields = {
-  kind: true,
-  name: true,
-  zone: true,
-  type: true,
-  transport: true,
-  server: true,
-  by: true,
-  nth: true,
-  times: true,
-  probability: true,
-  seed: true,
-} satisfies Record<keyof QueryFaultInput, true>;
-
-/** Transfers have the zones as they are, and a secondary never follows a fault into the past. */
 export const transferTypes: ReadonlySet<string> = new Set(["AXFR", "IXFR"]);
-
-/** @throws QueryFaultError */
-export function readQueryFault(input: unknown): QueryFault {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new QueryFaultError("A fault is an object with a kind.");
-  }
-  const given = input as Partial<Record<keyof QueryFaultInput, unknown>>;
-  for (const field of Object.keys(given)) {
-    if (!Object.hasOwn(fields, field))
-      throw unknownWord("field of a fault", field, Object.keys(fields));
-  }
-  const kind = readWord("kind", given.kind, queryFaultKinds);
-  if (given.name !== undefined && given.zone !== undefined) {
-    throw new QueryFaultError('A fault has a "name" or a "zone", and not both.');
-  }
-  const target: FaultTarget = {
-    kind,
-    name: given.name === undefined ? null : readName("name", given.name),
-    zone: given.zone === undefined ? null : readName("zone", given.zone),
-    types: given.type === undefined ? null : readTypes(given.type),
-    transport:
-      given.transport === undefined ? null : readWord("transport", given.transport, transports),
-    server: given.server === undefined ? null : readText("server", given.server),
-    milliseconds: readDelay(kind, given.by),
-  };
-  refuseWithoutEffect(target);
-  return {
-    target,
-    given: input as QueryFaultInput,
-    first: readCount("nth", given.nth) ?? 1,
-    times: readCount("times", given.times) ?? (given.nth === undefined ? Infinity : 1),
-    probability: readProbability(given.probability),
-    seed: readSeed(given.seed),
-  };
-}
 
 export function matchesQuestion(fault: FaultTarget, question: FaultQuestion): boolean {
   const { kind, name, zone, types, transport, server } = fault;
-  if ((kind === "lost_notify") !== (question.transport === "notify")) return false;
-  if (kind === "truncate" && question.transport !== "udp") return false;
-  if (isOfPast(kind) && transferTypes.has(question.type)) return false;
+  const rules = rulesOf(kind);
+  if (!(rules.transports ?? transports).some((each) => each === question.transport)) return false;
+  if (rules.sparesTransfers === true && transferTypes.has(question.type)) return false;
+  if (kind === "no_edns" && question.ednsSize === null) return false;
   if (types !== null && !types.includes(question.type)) return false;
   if (transport !== null && transport !== question.transport) return false;
-  if (server !== null && server !== question.server) return false;
+  if (server !== null && !isSameHost(server, question.server)) return false;
   if (zone !== null && !isAtOrBelow(textKey(question.name), textKey(zone))) return false;
   return name === null || matchesPattern(toPlainPattern(name), question.name);
+}
+
+function isSameHost(one: string, other: string | null): boolean {
+  return other !== null && addressKey(one) === addressKey(other);
 }
 
 /** Whether the fault answers from earlier zones. */
@@ -166,192 +165,48 @@ export function isOfPast(kind: QueryFaultKind): boolean {
   return kind === "stale" || kind === "propagation_delay";
 }
 
-function refuseWithoutEffect({ kind, name, types, transport }: FaultTarget): void {
-  if (kind === "truncate" && transport !== null && transport !== "udp") {
-    throw new QueryFaultError('"truncate" has an effect over UDP only: give no other transport.');
-  }
-  if (isOfPast(kind) && types?.every((type) => transferTypes.has(type)) === true) {
-    throw new QueryFaultError(`"${kind}" has no effect on transfers, which have the current zone.`);
-  }
-  if (kind !== "lost_notify") return;
-  if (name !== null || types !== null || transport !== null) {
+/** What clients and secondaries of a server can meet. */
+export interface ServerReach {
+  /** The addresses of its listeners; none without listeners, `null` while they start */
+  readonly hosts: readonly string[] | null;
+  /** Whether the listeners serve TLS */
+  readonly hasTls: boolean;
+  /** The addresses that NOTIFY messages are sent to */
+  readonly secondaries: readonly string[];
+}
+
+/**
+ * Refuses a fault that can hit no query of this server.
+ *
+ * @throws QueryFaultError
+ */
+export function refuseUnreachable(
+  { kind, transport, server }: FaultTarget,
+  { hosts, hasTls, secondaries }: ServerReach,
+): void {
+  const rules = rulesOf(kind);
+  const known = kind === "lost_notify" ? secondaries : hosts;
+  if (hosts === null || known === null) return;
+  const needed = transport === null ? rules.transports : [transport];
+  if (hosts.length === 0 && (server !== null || needed?.includes("https") === false)) {
     throw new QueryFaultError(
-      '"lost_notify" has a "zone" and a "server" (a secondary), and no name, type or transport.',
+      `${transport === null ? `"${kind}"` : `"transport": "${transport}"`} has no effect here: ` +
+        "this server has no listeners, and answers over https only.",
     );
   }
-}
-
-function unknownWord(what: string, word: string, words: readonly string[]): Error {
-  const guess = nearest(word, words);
-  return new QueryFaultError(
-    `"${word}" is no ${what}. ` +
-      (guess === null ? `Use ${words.join(", ")}.` : `Did you mean "${guess}"?`),
+  if (kind === "lost_notify" && secondaries.length === 0) {
+    throw new QueryFaultError(
+      '"lost_notify" has no effect here: this server has no secondaries ("notify" of [dns.transfers]).',
+    );
+  }
+  if (transport === "tls" && !hasTls) {
+    throw new QueryFaultError(
+      '"transport" is "tls", and this server has no DNS over TLS: set tls_port of [dns].',
+    );
+  }
+  if (server === null || known.some((each) => isSameHost(server, each))) return;
+  const what = kind === "lost_notify" ? "no secondary" : "no address";
+  throw new QueryFaultError(
+    `"server" is "${server}", which is ${what} of this server. Use ${known.join(" or ")}.`,
   );
-}
-
-function refuse(field: string, value: unknown, advice: string): never {
-  throw new QueryFaultError(`"${field}" is ${JSON.stringify(value)}: ${advice}.`);
-}
-
-function readText(field: string, value: unknown): string {
-  return typeof value === "string" && value !== "" ? value : refuse(field, value, "give text");
-}
-
-function readWord<Word extends string>(
-  field: string,
-  value: unknown,
-  words: readonly Word[],
-): Word {
-  if (value === undefined) {
-    throw new QueryFaultError(`A fault needs a "${field}": ${words.join(", ")}.`);
-  }
-  const word = readText(field, value);
-  const found = words.find((each) => each === word);
-  if (found === undefined) throw unknownWord(field, word, words);
-  return found;
-}
-
-function readName(field: string, value: unknown): string {
-  const text = readText(field, value)
-    .toLowerCase()
-    .replace(/(?<=.)\.$/, "");
-  try {
-    encodeName(field === "name" ? text.replaceAll("*", "x") : text);
-    return text;
-  } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    throw new QueryFaultError(`"${field}" is "${text}", which is no domain name.`);
-  }
-}
-
-function readTypes(value: unknown): string[] {
-  const words = Array.isArray(value) ? value : [value];
-  if (words.length === 0) throw new QueryFaultError('"type" is an empty list: leave it out.');
-  return words.map((word: unknown) => {
-    const code = typeCode(readText("type", word));
-    if (code !== null) return typeName(code);
-    throw new QueryFaultError(`"type" is ${JSON.stringify(word)}, which is no type of records.`);
-  });
-}
-
-function readDelay(kind: QueryFaultKind, by: unknown): number {
-  const max = millisecondsMax[kind];
-  if (max === undefined) {
-    if (by === undefined) return 0;
-    throw new QueryFaultError(`"by" is a field of delay and propagation_delay, not of ${kind}.`);
-  }
-  const example = 'give a length of time such as "2s" or 500 (milliseconds)';
-  if (by === undefined) throw new QueryFaultError(`"${kind}" needs "by": ${example}.`);
-  let milliseconds = NaN;
-  try {
-    milliseconds = toMilliseconds(by as Duration);
-  } catch {
-    // The sentence below says more.
-  }
-  if (milliseconds >= 0 && milliseconds <= max) return milliseconds;
-  const limit = max >= day ? `${max / day} days` : `${max / 1000} seconds`;
-  return refuse("by", by, `${example}, at most ${limit}`);
-}
-
-function readCount(field: string, value: unknown): number | null {
-  if (value === undefined) return null;
-  const isCount = Number.isInteger(value) && (value as number) >= 1;
-  return isCount ? (value as number) : refuse(field, value, "give a whole number from 1");
-}
-
-function readProbability(value: unknown = 1): number {
-  const isValid = typeof value === "number" && value >= 0 && value <= 1;
-  return isValid ? value : refuse("probability", value, "give a number from 0 to 1");
-}
-
-function readSeed(value: unknown = 1): number {
-  return Number.isInteger(value) ? (value as number) : refuse("seed", value, "give a whole number");
-}
-
-export interface ServedFault extends FaultTarget {
-  readonly id: number;
-}
-
-export interface CountedFault extends QueryFaultInput {
-  readonly matches: number;
-  /** The queries that the fault has hit: at most the matches */
-  readonly hits: number;
-}
-
-interface ArmedFault {
-  readonly id: number;
-  readonly fault: QueryFault;
-  /** The test layer in which the fault was set; `null` outside of tests */
-  readonly layer: number | null;
-  /** Whether the fault is held by a connection, and ends with it */
-  readonly isHeld: boolean;
-  readonly schedule: FaultSchedule;
-  matches: number;
-  hits: number;
-}
-
-export class ArmedQueryFaults {
-  #armed: ArmedFault[] = [];
-  #count = 0;
-
-  arm(fault: QueryFault, layer: number | null): void {
-    this.#add(fault, layer, false);
-  }
-
-  /** Arms a fault until `release`. Returns its id. */
-  hold(fault: QueryFault): number {
-    return this.#add(fault, null, true);
-  }
-
-  release(ids: readonly number[]): void {
-    this.#keep(({ id }) => !ids.includes(id));
-  }
-
-  hitsOf(id: number): number {
-    return this.#armed.find((armed) => armed.id === id)?.hits ?? 0;
-  }
-
-  /** The id of the first fault that hits the question, or `null`. Every fault that matches counts it. */
-  take(question: FaultQuestion): number | null {
-    let taken: number | null = null;
-    for (const armed of this.#armed) {
-      if (!matchesQuestion(armed.fault.target, question)) continue;
-      armed.matches += 1;
-      if (armed.schedule.countCall() === null || taken !== null) continue;
-      armed.hits += 1;
-      taken = armed.id;
-    }
-    return taken;
-  }
-
-  /** Ends all faults but those that are held. Returns whether there were any. */
-  clear(): boolean {
-    return this.#keep(({ isHeld }) => isHeld);
-  }
-
-  /** Ends the faults of a test layer and of the layers above it. Returns whether there were any. */
-  closeLayer(layer: number): boolean {
-    return this.#keep((fault) => fault.layer === null || fault.layer < layer);
-  }
-
-  list(): CountedFault[] {
-    return this.#armed.map(({ fault, matches, hits }) => ({ ...fault.given, matches, hits }));
-  }
-
-  served(): ServedFault[] {
-    return this.#armed.map(({ id, fault }) => ({ id, ...fault.target }));
-  }
-
-  #add(fault: QueryFault, layer: number | null, isHeld: boolean): number {
-    const schedule = new FaultSchedule(fault);
-    const id = ++this.#count;
-    this.#armed.push({ id, fault, layer, isHeld, schedule, matches: 0, hits: 0 });
-    return id;
-  }
-
-  #keep(isKept: (fault: ArmedFault) => boolean): boolean {
-    const before = this.#armed.length;
-    this.#armed = this.#armed.filter(isKept);
-    return this.#armed.length < before;
-  }
 }

@@ -16,7 +16,13 @@ import {
 } from "../wire/bytes.ts";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 import { problem, type Problem, type ReportProblem } from "./problem.ts";
-import { isDnsName, toAsciiName } from "./record-name.ts";
+import {
+  isAbsoluteName,
+  isDnsName,
+  isWireName,
+  toAsciiName,
+  withoutFinalDot,
+} from "./record-name.ts";
 import type { Field } from "./record-type.ts";
 
 /** Some deployed clients send numbers as strings. */
@@ -55,33 +61,49 @@ const dottedQuad = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 /** Lower-case punycode without the final dot, or `null` when the text is not a hostname. */
 export function normaliseHostname(input: string): string | null {
-  let name = toAsciiName(input.trim());
-  if (name.endsWith(".")) name = name.slice(0, -1);
-  if (name === "" || dottedQuad.test(name)) return null;
+  const name = withoutFinalDot(toAsciiName(input.trim()));
+  if (dottedQuad.test(name)) return null;
   return isDnsName(name.startsWith("*.") ? name.slice(2) : name) ? name : null;
+}
+
+/** Other characters need an escape: blanks, and the colon of a URL, are mistakes. */
+const targetText = /^(?:[A-Za-z0-9_*/.\-\u{80}-\u{10ffff}]|\\[^])+$/u;
+
+/**
+ * The canonical text (`record-name.ts`) of a name in the data of a record, which may have any octets:
+ * the instances of a service (RFC 6763) have blanks, and the mailbox of a SOA record has dots.
+ */
+export function normaliseTarget(input: string): string | null {
+  const given = input.trim();
+  const name = withoutFinalDot(toAsciiName(given));
+  return targetText.test(given) && !dottedQuad.test(name) && isWireName(name) ? name : null;
 }
 
 interface HostnameOptions {
   /** The root means "none" in SRV, NAPTR and MX, and "the owner" in SVCB; other types refuse it. */
   readonly rootAllowed?: boolean;
+  /** The deployed service shows the final dot; clients read the content as a line of a zone file. */
+  readonly finalDot?: boolean;
   readonly refuse?: (type: string) => Problem;
 }
 
 export function hostname(options: HostnameOptions = {}): Field<string> {
+  const end = options.finalDot === true ? "." : "";
+  const show = (name: string): string => (name === "." ? name : name + end);
   return {
     accept(input, name, type) {
       if (options.rootAllowed === true && input === ".") return ".";
-      const host = typeof input === "string" ? normaliseHostname(input) : null;
-      return host ?? options.refuse?.(type) ?? problem.notAHostname(name);
+      const host = typeof input === "string" ? normaliseTarget(input) : null;
+      return host === null ? (options.refuse?.(type) ?? problem.notAHostname(name)) : show(host);
     },
-    compose: (value, form) => (form === "content" || value === "." ? value : `${value}.`),
+    compose: (value, form) => (form === "content" || isAbsoluteName(value) ? value : `${value}.`),
     parse([token], origin) {
       const { text } = token!;
       if (text === "@") return origin;
-      return text.endsWith(".") || origin === "" ? text : `${text}.${origin}`;
+      return isAbsoluteName(text) || origin === "" ? text : `${text}.${origin}`;
     },
     write: (writer, value) => writer.name(value),
-    read: (reader) => reader.name(),
+    read: (reader) => show(reader.name()),
   };
 }
 
@@ -170,7 +192,8 @@ export function printableText(
     compose: (value) => (quoted ? quoteBytes(encodeUtf8(value)) : value),
     parse([token]) {
       const bytes = unescapeBytes(token!.text);
-      return bytes === null ? null : decodeUtf8(bytes);
+      // `accept` refuses other values than texts, but takes the fallback for `null`.
+      return bytes === null ? false : (decodeUtf8(bytes) ?? false);
     },
     write(writer, value) {
       if (lengthOctet) writer.characterString(encodeUtf8(value));

@@ -1,9 +1,11 @@
+const decimalOctet = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+const dottedQuad = new RegExp(`^${Array.from({ length: 4 }, () => decimalOctet).join("\\.")}$`);
+
 /** A strict dotted quad (RFC 6943 section 3.1.1), as octets. */
 export function parseIpv4(text: string): Uint8Array | null {
-  const parts = text.split(".");
-  if (parts.length !== 4) return null;
-  if (!parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) return null;
-  return Uint8Array.from(parts, Number);
+  const match = dottedQuad.exec(text);
+  if (match === null) return null;
+  return Uint8Array.of(Number(match[1]), Number(match[2]), Number(match[3]), Number(match[4]));
 }
 
 export function formatIpv4(bytes: Uint8Array): string {

@@ -42,7 +42,11 @@ export const problem = {
   recordMissing: () => make(404, 81044, "Record does not exist."),
   recordChanged: () => make(412, 9454, "The record was changed meanwhile. Nothing was saved."),
   recordQuota: () => make(400, 81045, "The record quota has been exceeded."),
-  nameInvalid: () => make(400, 9000, "DNS name is invalid."),
+  /** The deployed service has no chain here; this one has the reason. */
+  nameInvalid: (reason: string) => ({
+    ...make(400, 9000, "DNS name is invalid."),
+    error_chain: [{ code: 9455, message: reason }],
+  }),
   targetNotAllowed: (target: string) =>
     make(400, 9003, `Target ${target} is not allowed for a proxied record.`),
   notProxiable: () => make(400, 9004, "This record type cannot be proxied."),
@@ -111,14 +115,15 @@ export const problem = {
   platformAddress: (address: string) =>
     make(400, 9431, `Content cannot be ${address}, an address of the platform itself.`),
   dsAtApex: () => make(400, 9432, "DS records belong below the apex, beside a delegation."),
-  tagInvalid: (tag: string) =>
-    make(400, 9433, `Tag ${tag} is invalid: write name:value, name of letters, digits, - and _.`),
+  tagInvalid: (tag: string, rule: string) => make(400, 9433, `Tag ${tag} is invalid: ${rule}.`),
   commentInvalid: () => make(400, 9434, "comment must not contain control characters."),
   settingNotForType: (setting: string, type: string) =>
     make(400, 9435, `Setting ${setting} does not apply to ${type} records.`),
   settingUnknown: (name: string) => make(400, 9437, `Setting ${name} does not exist.`),
   purgeEmpty: () =>
     make(400, 9438, "Request body must have purge_everything, files, tags, hosts or prefixes."),
+  notServed: (what: string) =>
+    make(400, 9439, `This server has no ${what}. It serves zones and their records.`),
   valueInvalid: (field: string, rule: string) => make(400, 9436, `${field} must be ${rule}.`),
   bodyTooLarge: (bytes: number) => make(413, 9440, `Request body is larger than ${bytes} bytes.`),
   bodyNotAnObject: () => make(400, 9441, "Request body must be a JSON object."),
@@ -138,6 +143,14 @@ export const problem = {
   queryFaultInvalid: (reason: string) => make(400, 9461, reason),
   queryLogOff: () =>
     make(409, 9462, "The log of queries is off. PUT /ledge/queries turns the log on."),
+  catalogTaken: (name: string) =>
+    make(
+      400,
+      9464,
+      `${name} is the name of the catalog zone (catalog in [dns.transfers]). Choose another name for ` +
+        "the zone, or for the catalog.",
+    ),
+  rollRefused: (reason: string) => make(409, 9463, reason),
   dnssecUnsupported: (field: string, reason: string) =>
     make(400, 9460, `${field} cannot be turned on: ${reason}.`),
   bodyIncomplete: () => make(400, 9448, "Request body ended too early."),
@@ -145,7 +158,12 @@ export const problem = {
 } as const;
 
 export function atLine(found: Problem, line: number): Problem {
-  return { ...found, message: `Line ${line}: ${found.message}` };
+  return atPlace(found, `Line ${line}`);
+}
+
+/** @param place in a zone file, or an operation of a batch: `posts[2]` */
+export function atPlace(found: Problem, place: string): Problem {
+  return { ...found, message: `${place}: ${found.message}` };
 }
 
 /**

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Problem } from "./problem.ts";
-import { resolveName, toAsciiName, type NameRules } from "./record-name.ts";
+import { isInZone, parentName, resolveName, toAsciiName, type NameRules } from "./record-name.ts";
 
 const zoneName = "example.org";
 
@@ -59,10 +59,58 @@ describe("resolveName() refuses", () => {
   });
 });
 
-test('resolveName() accepts any DNS label with the rules "dns"', () => {
-  expect(resolve("1", "A", "dns")).toBe("1.example.org");
-  expect(resolve("-a-", "A", "dns")).toBe("-a-.example.org");
-  expect(resolve("a b", "A", "dns")).toBe(9000);
+describe('resolveName() accepts any octets with the rules "dns", in one text for each name', () => {
+  test.each([
+    ["1", "1"],
+    ["-a-", "-a-"],
+    ["a b", "a\\032b"],
+    ["a\\ b", "a\\032b"],
+    ["A\\032B", "a\\032b"],
+    ["\\065\\066c", "abc"],
+    ["a\\.b", "a\\.b"],
+    ["a\\046b", "a\\.b"],
+    ["a\\\\.b", "a\\\\.b"],
+    ['say "hi"', 'say\\032\\"hi\\"'],
+    ["a*b", "a*b"],
+    ["a!b+c", "a\\!b\\+c"],
+    ["a.*.b", "a.*.b"],
+    ["*.a", "*.a"],
+    ["\\*.a", "*.a"],
+    ["a@b;c$(d)", "a\\@b\\;c\\$\\(d\\)"],
+    ["\\@", "\\@"],
+    ["\\195\\188", "\\195\\188"],
+    ["\\000\\255", "\\000\\255"],
+    ["bücher.a b", "xn--bcher-kva.a\\032b"],
+    ["\\255".repeat(63), "\\255".repeat(63)],
+  ])("%s", (input, name) => {
+    for (const type of ["A", "TXT"])
+      expect(resolve(input, type, "dns")).toBe(`${name}.example.org`);
+    expect(resolve(`${name}.example.org.`, "A", "dns")).toBe(`${name}.example.org`);
+  });
+
+  test.each([
+    ["a..b", "A label is empty."],
+    ["\\255".repeat(64), "A label has more than 63 octets."],
+    [`${"\\255.".repeat(126)}a`, "The name has more than 253 characters."],
+    ["a\\256", 'Label "a\\\\256" has a malformed escape'],
+    ["a\\", "not in the zone"],
+    ["küche links", 'Label "küche links" has no form in ASCII'],
+    ["www.example.net.", "not in the zone example.org"],
+  ])("but not %s", (input, reason) => {
+    const problems: Problem[] = [];
+    const request = { input, type: "A", zoneName, rules: "dns" as const };
+    expect(resolveName(request, (found) => problems.push(found))).toBe(undefined);
+    expect(problems[0]!.message).toBe("DNS name is invalid.");
+    expect(problems[0]!.error_chain![0]!.message).toContain(reason);
+  });
+});
+
+test("parentName() and isInZone() know dots inside a label", () => {
+  expect(parentName("a\\.b.example.org")).toBe("example.org");
+  expect(parentName("a\\\\.example.org")).toBe("example.org");
+  expect(parentName("org")).toBe("");
+  expect(isInZone("a\\.example.org", zoneName)).toBe(false);
+  expect(isInZone("a\\\\.example.org", zoneName)).toBe(true);
 });
 
 test("resolveName() requires the specification's form only for A, AAAA and CNAME", () => {

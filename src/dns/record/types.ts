@@ -95,7 +95,7 @@ function serviceBinding(type: string, code: number): RecordType {
     example: '1 . alpn="h3,h2"',
     fields: {
       priority: integer(16),
-      target: hostname({ rootAllowed: true }),
+      target: hostname({ rootAllowed: true, finalDot: true }),
       value: serviceParameters,
     },
     check(rdata, report) {
@@ -188,7 +188,7 @@ const types: readonly RecordType[] = [
       flags: printableText(/^[a-z0-9]*$/i, "letters and digits"),
       service: printableText(/^[a-z0-9+:._-]*$/i, "at most 255 letters, digits and +:._-"),
       regex: printableText(/^/, "at most 255 characters of printable ASCII", { fallback: "" }),
-      replacement: hostname({ rootAllowed: true }),
+      replacement: hostname({ rootAllowed: true, finalDot: true }),
     },
     check({ regex, replacement }, report) {
       if (regex !== "" && replacement !== ".") report(problem.exclusive("regex", "replacement"));

@@ -8,6 +8,7 @@
  *     POST  /observation          the faults of queries, and whether queries are logged
  *                                 (`src/dns/fault`); 204 after every thread has them
  *     POST  /log                  the logged queries of all threads
+ *     POST  /reach                the addresses at which the threads answer
  *     GET   /ledge/zones          a list of the ids of all zones
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
  *                                 404 when the zone does not exist
@@ -27,6 +28,7 @@ export const externalPath = "/external";
 export const queriesPath = "/queries";
 export const observationPath = "/observation";
 export const logPath = "/log";
+export const reachPath = "/reach";
 /** `fetch()` needs a host, and the listeners' server answers loopback names (`base/host-rule.ts`). */
 export const listenersOrigin = "http://localhost";
 export const zonesPath = "/ledge/zones";

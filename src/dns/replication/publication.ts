@@ -12,7 +12,6 @@
  * started makes the differences that secondaries ask for (RFC 1995).
  */
 import type { ServedZones } from "../answer/served-zones.ts";
-import type { ZoneRecord } from "../record/zone-record.ts";
 import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "../rules/zone.ts";
 import { isLaterSerial, nextSerial } from "../wire/numbers.ts";
 
@@ -31,7 +30,7 @@ export function zoneIdOf(publication: Publication): string {
 }
 
 /** Leaves out comments, tags and dates, which no answer depends on. */
-function servedRecord(record: ZoneRecord): ServedRecord {
+export function servedRecord(record: ServedRecord): ServedRecord {
   const { id, name, type, content, priority, ttl, proxied, settings } = record;
   return { id, name, type, content, priority, ttl, proxied, settings };
 }
@@ -41,7 +40,7 @@ function servedRecord(record: ZoneRecord): ServedRecord {
  * record between the two steps is never served.
  */
 export function netChange(
-  steps: readonly { readonly action: "remove" | "add"; readonly record: ZoneRecord }[],
+  steps: readonly { readonly action: "remove" | "add"; readonly record: ServedRecord }[],
 ): { readonly removed: readonly ServedRecord[]; readonly added: readonly ServedRecord[] } {
   const removed = new Map<string, ServedRecord>();
   const added = new Map<string, ServedRecord>();
@@ -80,7 +79,7 @@ export function applyPublication(
 }
 
 export type ChangeStep = { readonly serial: number } & (
-  | { readonly action: "remove" | "add"; readonly record: ZoneRecord }
+  | { readonly action: "remove" | "add"; readonly record: ServedRecord }
   | { readonly action: "settings"; readonly headBefore: ZoneHead }
 );
 

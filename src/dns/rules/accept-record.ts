@@ -72,11 +72,16 @@ function acceptPrivateRouting(input: unknown, type: RecordType, report: ReportPr
   return isPrivate;
 }
 
+/** Of the addresses of a configuration: an import compares each of its records with them. */
+const platformKeys = new WeakMap<readonly string[], ReadonlySet<string>>();
+
 /** Deviation: private addresses can be proxied, because a local origin has a private address. */
 function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: ReportProblem): void {
   if (draft.type !== "A" && draft.type !== "AAAA") return;
-  const content = addressKey(draft.content);
-  if (!rules.platformAddresses.some((address) => addressKey(address) === content)) return;
+  const { platformAddresses } = rules;
+  const keys = platformKeys.get(platformAddresses) ?? new Set(platformAddresses.map(addressKey));
+  platformKeys.set(platformAddresses, keys);
+  if (!keys.has(addressKey(draft.content))) return;
   const refuse = draft.proxied ? problem.targetNotAllowed : problem.platformAddress;
   report(refuse(draft.content));
 }
@@ -153,13 +158,25 @@ const tagValueCharactersMax = 100;
 export const tagsMaxDefault = 20;
 
 const controlPattern = /\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u;
-/** A comma separates tags in a zone file. */
-const tagPattern = new RegExp(
-  `^[A-Za-z0-9_-]{1,${tagNameCharactersMax}}:(?:[^\\s,](?:[^,]{0,${tagValueCharactersMax - 2}}[^\\s,])?)?$`,
-  "u",
-);
-/** A zone file stores `proxied` and settings as tags with this prefix; requests cannot use it. */
-const reservedTag = /^cf-/i;
+/** In their order: the first rule that a tag breaks is told. A zone file separates tags by commas. */
+const tagRules: readonly (readonly [rule: string, isBroken: RegExp])[] = [
+  ["write name:value", /^[^:]*$/],
+  ["the name must not be empty", /^:/],
+  [
+    `the name must have at most ${tagNameCharactersMax} characters`,
+    new RegExp(`^[^:]{${tagNameCharactersMax + 1}}`, "u"),
+  ],
+  ["the name must consist of letters, digits, - and _", /^[^:]*[^:A-Za-z0-9_-]/],
+  // A zone file stores `proxied` and settings as tags with this prefix.
+  ["names that begin with cf- are reserved", /^cf-/i],
+  ["the value must not contain control characters", controlPattern],
+  ["the value must not contain commas", /,/],
+  ["the value must not begin with a space", /^[^:]*:\s/],
+  [
+    `the value must have at most ${tagValueCharactersMax} characters`,
+    new RegExp(`^[^:]*:[^]{${tagValueCharactersMax + 1}}`, "u"),
+  ],
+];
 
 function acceptComment(
   input: unknown,
@@ -186,9 +203,8 @@ function acceptTags(input: unknown, tagsMax: number, report: ReportProblem): rea
   const tags = [...new Set(input.map((tag) => tag.trim()))];
   if (tags.length > tagsMax) report(problem.tagQuota(tags.length, tagsMax));
   for (const tag of tags) {
-    if (!tagPattern.test(tag) || controlPattern.test(tag) || reservedTag.test(tag)) {
-      report(problem.tagInvalid(tag));
-    }
+    const [broken] = tagRules.find(([, isBroken]) => isBroken.test(tag)) ?? [];
+    if (broken !== undefined) report(problem.tagInvalid(tag, broken));
   }
   return tags;
 }

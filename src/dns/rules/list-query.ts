@@ -1,6 +1,6 @@
 /** The query parameters of the lists of records and zones, and `result_info` in the response. */
 import { problem, type ReportProblem } from "../record/problem.ts";
-import { toAsciiName } from "../record/record-name.ts";
+import { toAsciiName, withoutFinalDot } from "../record/record-name.ts";
 import type { Account } from "./zone.ts";
 
 const directions = ["asc", "desc"] as const;
@@ -130,8 +130,7 @@ function readTexts(parameters: QueryParameters): Condition[] {
   const conditions: Condition[] = [];
   for (const field of ["name", "content", "comment"] as const) {
     for (const [operator, given] of readOperators(parameters, field)) {
-      const value =
-        field === "name" ? toAsciiName(given).replace(/(?<=.)\.$/, "") : given.toLowerCase();
+      const value = field === "name" ? withoutFinalDot(toAsciiName(given)) : given.toLowerCase();
       conditions.push({ kind: "text", field, test: { operator, value } });
     }
   }
@@ -201,7 +200,7 @@ function readName(given: string): ZoneQuery["name"] {
   const word = given.slice(0, Math.max(0, colon)).replace(/_case_sensitive$/, "");
   const operator = nameOperators.find((known) => known === word);
   const value = toAsciiName(operator === undefined ? given : given.slice(colon + 1));
-  return { operator: operator ?? "equal", value: value.replace(/(?<=.)\.$/, "") };
+  return { operator: operator ?? "equal", value: withoutFinalDot(value) };
 }
 
 export function readZoneQuery(

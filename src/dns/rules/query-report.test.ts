@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { requireValid } from "../record/problem.ts";
-import { makeReport, readReportRequest } from "./query-report.ts";
+import { inOneInterval, makeReport, readInterval, readReportRequest } from "./query-report.ts";
 
 const counts = [
   { name: "a.example.org", type: "A", rcode: "NOERROR", count: 3 },
@@ -12,10 +12,7 @@ const counts = [
 function report(parameters: Record<string, string>) {
   const read = new Map(Object.entries(parameters));
   const request = requireValid((problem) => readReportRequest(read, problem));
-  const { data, totals } = makeReport(counts, "example.org", request) as {
-    data: { dimensions: string[]; metrics: number[] }[];
-    totals: { queryCount: number };
-  };
+  const { data, totals } = makeReport(counts, "example.org", request);
   return [
     ...data.map(({ dimensions, metrics }) => [...dimensions, ...metrics].join(" ")),
     `total ${totals.queryCount}`,
@@ -39,4 +36,27 @@ test.each<Record<string, string>>([
   { limit: "0" },
 ])("readReportRequest() refuses %j", (parameters) => {
   expect(() => report(parameters)).toThrow("must be");
+});
+
+test("inOneInterval() puts all counts into the interval of the request", () => {
+  const parameters = new Map([["until", "2026-01-02T00:00:00Z"]]);
+  const interval = requireValid((found) => readInterval(parameters, 0, found));
+  const request = requireValid((found) => readReportRequest(parameters, found));
+  expect(inOneInterval(makeReport(counts, "example.org", request), interval)).toMatchObject({
+    data: [{ dimensions: [], metrics: [[6]] }],
+    time_intervals: [["2026-01-01T18:00:00.000Z", "2026-01-02T00:00:00.000Z"]],
+  });
+});
+
+test("readInterval() refuses a time that is none", () => {
+  const parameters = new Map([["since", "yesterday"]]);
+  const read = () => requireValid((found) => readInterval(parameters, 0, found));
+  expect(read).toThrow("since must be a time");
+});
+
+test("readInterval() begins with the first time that a date can have", () => {
+  const first = "-271821-04-20T00:00:00.000Z";
+  const parameters = new Map([["until", first]]);
+  const interval = requireValid((found) => readInterval(parameters, 0, found));
+  expect(interval).toEqual([first, first]);
 });

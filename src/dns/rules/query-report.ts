@@ -64,12 +64,54 @@ export function readReportRequest(
   return { dimensions: words.filter(isDimension), filter: filter ?? (() => true), limit };
 }
 
+const hourMilliseconds = 3_600_000;
+/** The deployed service reports the last six hours by default. */
+const intervalDefault = 6 * hourMilliseconds;
+/** ECMA-262, section 21.4.1.1: a date has no earlier time. */
+const firstDateMilliseconds = -8.64e15;
+
+/** Returns `since` and `until`. */
+export function readInterval(
+  parameters: ReadonlyMap<string, string>,
+  now: number,
+  report: ReportProblem,
+): readonly [since: string, until: string] {
+  const read = (name: string, byDefault: number): number => {
+    const given = parameters.get(name);
+    const time = given === undefined ? byDefault : Date.parse(given);
+    if (Number.isNaN(time)) report(problem.valueInvalid(name, "a time: 2026-01-31T12:00:00Z"));
+    return Number.isNaN(time) ? byDefault : time;
+  };
+  const until = read("until", now);
+  const since = read("since", Math.max(until - intervalDefault, firstDateMilliseconds));
+  return [new Date(since).toISOString(), new Date(until).toISOString()];
+}
+
+export type QueryReport = ReturnType<typeof makeReport>;
+
+/** Deviation: counts have no times, so that the whole report is in the interval of the request. */
+export function inOneInterval(
+  report: QueryReport,
+  interval: readonly [since: string, until: string],
+): Record<string, unknown> {
+  const [since, until] = interval;
+  return {
+    ...report,
+    data: report.data.map(({ dimensions: values, metrics }) => ({
+      dimensions: values,
+      metrics: metrics.map((count) => [count]),
+    })),
+    time_intervals: [interval],
+    query: { ...report.query, since, until },
+  };
+}
+
 /** The largest groups first. Deviation: the report covers the time since DNS was started. */
 export function makeReport(
   counts: readonly QueryCount[],
   zoneName: string,
   { dimensions: names, filter, limit }: ReportRequest,
-): Record<string, unknown> {
+) {
   const groups = new Map<string, { readonly dimensions: readonly string[]; count: number }>();
   let total = 0;
   for (const query of counts) {

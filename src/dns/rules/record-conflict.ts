@@ -3,6 +3,7 @@
  * the service's own rules), and the targets that a proxied CNAME can have.
  */
 import { problem, type Problem } from "../record/problem.ts";
+import { parentName } from "../record/record-name.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
 
 /** A record at the same name: the fields that the rules compare. */
@@ -81,14 +82,14 @@ export function findBrokenTarget(
 export function namesBelowApex(name: string, zoneName: string): string[] {
   const names: string[] = [];
   let current = name;
-  while (current !== zoneName && current.includes(".")) {
+  while (current !== zoneName && parentName(current) !== "") {
     names.push(current);
-    current = current.slice(current.indexOf(".") + 1);
+    current = parentName(current);
   }
   return names;
 }
 
 /** The wildcards that can match a missing name, nearest first (RFC 4592). */
 export function wildcardsFor(name: string, zoneName: string): string[] {
-  return namesBelowApex(name, zoneName).map((below) => `*${below.slice(below.indexOf("."))}`);
+  return namesBelowApex(name, zoneName).map((below) => `*.${parentName(below)}`);
 }

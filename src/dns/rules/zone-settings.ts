@@ -3,7 +3,7 @@
  * first value and a rule for other values, as in the deployed service. Deviation: only `http2` and `http3` change answers; the others
  * are kept for clients that read and write them.
  */
-import { normaliseHostname, readInteger } from "../record/fields.ts";
+import { normaliseTarget, readInteger } from "../record/fields.ts";
 import { problem, type Problem, type ReportProblem } from "../record/problem.ts";
 import {
   negativeTtlSecondsRange,
@@ -99,7 +99,7 @@ const rules = {
 export type SettingName = keyof typeof rules;
 export const settingNames = Object.keys(rules) as readonly SettingName[];
 
-/** HTTP versions. The HTTPS records of proxied names depend on them. */
+/** HTTP versions. The HTTPS records of proxied names depend on them. docs/deviations.md lists the others. */
 export const httpVersions = ["http2", "http3"] as const;
 
 export interface SettingState {
@@ -128,6 +128,9 @@ export function describeSetting(name: SettingName, state: SettingState): Record<
 }
 
 export type DnsSettings = Readonly<ReturnType<typeof defaultSettings>>;
+
+/** Answers depend on these. docs/deviations.md lists the others. */
+export const servedDnsSettings = ["flatten_all_cnames", "ns_ttl", "soa", "zone_mode"] as const;
 
 const nameserverTypes = [
   "cloudflare.standard",
@@ -200,7 +203,7 @@ function applySoaPatch(current: DnsSettings["soa"], input: unknown, report: Repo
   for (const name of ["mname", "rname"]) {
     // The deployed service accepts null for mname; null leaves the name server unchanged here.
     if (input[name] === undefined || input[name] === null) continue;
-    const host = typeof input[name] === "string" ? normaliseHostname(input[name]) : null;
+    const host = typeof input[name] === "string" ? normaliseTarget(input[name]) : null;
     if (host === null) report(problem.notAHostname(`soa.${name}`));
     edited[name] = host;
   }

@@ -5,9 +5,9 @@
 import type { ZoneSigning } from "../dnssec/zone-signing.ts";
 import { normaliseHostname } from "../record/fields.ts";
 import { problem, type ReportProblem } from "../record/problem.ts";
-import { isDnsName, toAsciiName } from "../record/record-name.ts";
+import { isDnsName, toAsciiName, withoutFinalDot } from "../record/record-name.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
-import type { DnsSettings } from "./zone-settings.ts";
+import type { DnsSettings, servedDnsSettings } from "./zone-settings.ts";
 
 export interface Zone {
   readonly id: string;
@@ -36,7 +36,7 @@ export function acceptZoneName(input: unknown, report: ReportProblem): string | 
     report(problem.requiredField("name"));
     return undefined;
   }
-  const name = typeof input === "string" ? toAsciiName(input.trim()).replace(/\.$/, "") : "";
+  const name = typeof input === "string" ? withoutFinalDot(toAsciiName(input.trim())) : "";
   const isDomain = name.includes(".") && !edgeHyphen.test(name);
   if (!isDomain || !isDnsName(name) || normaliseHostname(name) === null) {
     report(problem.zoneNameInvalid());
@@ -73,6 +73,19 @@ export function applyZonePatch(
   return { ...zone, paused: paused as boolean, type, vanityNameServers: servers };
 }
 
+export const plan = {
+  id: "0feeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+  name: "Local",
+  price: 0,
+  currency: "USD",
+  frequency: "",
+  is_subscribed: false,
+  can_subscribe: false,
+  legacy_id: "free",
+  legacy_discount: false,
+  externally_managed: false,
+};
+
 /** Deviation: a zone is active at once, without a registrar, and there is only one plan. */
 export function describeZone(zone: Zone, account: Account): Record<string, unknown> {
   return {
@@ -102,18 +115,7 @@ export function describeZone(zone: Zone, account: Account): Record<string, unkno
     tenant: { id: null, name: null },
     tenant_unit: { id: null },
     permissions: ["#dns_records:edit", "#dns_records:read", "#zone:edit", "#zone:read"],
-    plan: {
-      id: "0feeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
-      name: "Local",
-      price: 0,
-      currency: "USD",
-      frequency: "",
-      is_subscribed: false,
-      can_subscribe: false,
-      legacy_id: "free",
-      legacy_discount: false,
-      externally_managed: false,
-    },
+    plan,
   };
 }
 
@@ -141,7 +143,7 @@ export type ServedRecord = Pick<
 export interface ZoneHead {
   /** The name servers of the zone. The apex NS set has them without a record. */
   readonly nameServers: readonly string[];
-  readonly settings: Pick<DnsSettings, "flatten_all_cnames" | "ns_ttl" | "soa" | "zone_mode">;
+  readonly settings: Pick<DnsSettings, (typeof servedDnsSettings)[number]>;
   readonly http2: boolean;
   readonly http3: boolean;
   /** A paused zone proxies nothing: proxied names are answered with their own records. */

@@ -8,7 +8,8 @@ import { text } from "node:stream/consumers";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Authority } from "../../tls/authority.ts";
-import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
+import { ApiPort, openHttpsPort } from "./api-port.ts";
+import { ServerCertificate } from "./server-certificate.ts";
 
 const name = "api.example";
 const received: string[] = [];
@@ -132,28 +133,25 @@ async function certificateEnd(port: number): Promise<Date> {
 describe("openHttpsPort()", () => {
   const dayMilliseconds = 86_400_000;
   let lines: string[];
+  const log = (line: string): void => void lines.push(line);
   beforeEach(() => void (lines = []));
   afterEach(() => void vi.useRealTimers());
 
-  async function open(
-    options: Partial<Parameters<typeof openHttpsPort>[0]> = {},
-  ): Promise<HttpsPort> {
-    const port = await openHttpsPort({
-      folder,
-      names: [name],
-      host: "127.0.0.1",
-      port: 0,
-      log: (line) => lines.push(line),
-      ...options,
+  async function open(wanted = 0, names = [name]): Promise<number> {
+    const certificate = new ServerCertificate({ folder, names, log });
+    const at = { folder, host: "127.0.0.1", port: wanted };
+    const port = await openHttpsPort({ ...at, certificate, log });
+    onTestFinished(() => {
+      certificate.close();
+      return port.close();
     });
-    onTestFinished(() => port.close());
-    return port;
+    return port.port;
   }
 
   it("renews the certificate of a running server 30 days before its end", async () => {
     const start = new Date("2030-01-01T00:00:00Z");
     vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"], now: start });
-    const { port } = await open();
+    const port = await open();
     const day = (count: number): Date => new Date(start.getTime() + count * dayMilliseconds);
     expect(await certificateEnd(port)).toEqual(day(90));
     vi.advanceTimersByTime(59 * dayMilliseconds);
@@ -168,16 +166,14 @@ describe("openHttpsPort()", () => {
     await once(other, "listening");
     onTestFinished(() => void other.close());
     const { port: taken } = other.address() as AddressInfo;
-    const { port, url } = await open({ port: taken });
-    expect(port).not.toBe(taken);
-    expect(url).toBe(`https://localhost:${port}/client/v4`);
+    expect(await open(taken)).not.toBe(taken);
     expect(lines).toEqual([`Port ${taken} is taken: https of the DNS API uses another port.`]);
   });
 
   it("says that an authority for other names has to be trusted", async () => {
     await open();
     expect(lines).toEqual([]);
-    await open({ names: ["other.example"] });
+    await open(0, ["other.example"]);
     expect(lines).toEqual([expect.stringContaining("ledge dns trust")]);
   });
 });

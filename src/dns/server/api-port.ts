@@ -8,32 +8,31 @@
  *
  * With a certificate the port speaks TLS, and the octets inside pass as they do without TLS. Node's
  * own server for https would parse the requests, and it refuses requests of clients that workerd
- * accepts. The certificate is of the folder's authority (`tls/authority.ts`); a server that runs for
- * months renews its certificate by itself.
+ * accepts.
+ *
+ * A client may choose HTTP/2 (`http2-requests.ts`): in the handshake of TLS, or without TLS by the
+ * first octets that it sends.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { join } from "node:path";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { isLastRequest, readHead, ResponseEnd } from "../../base/node-http.ts";
 import { isPortFree } from "../../base/ports.ts";
-import { makePrivateFolder } from "../../base/private-files.ts";
-import { Authority } from "../../tls/authority.ts";
+import type { ServerIdentity } from "../../tls/authority.ts";
 import { httpsSocketPath } from "./companion.ts";
+import { serveHttp2, type Http2Requests } from "./http2-requests.ts";
+import type { ServerCertificate } from "./server-certificate.ts";
 
 /** workerd refuses longer heads. */
 const headBytesMax = 65_536;
+/** RFC 9113 section 3.4: what a client that knows that the server speaks HTTP/2 sends first. */
+const http2Head = "PRI * HTTP/2.0\r\n\r\n";
 /** From the connection to the end of the first head, as in workerd. */
 const headMillisecondsMax = 15_000;
 
-export interface TlsIdentity {
-  readonly cert: string;
-  readonly key: string;
-}
-
 interface TunnelOptions {
   readonly target: string;
-  readonly identity?: TlsIdentity;
+  readonly identity?: ServerIdentity;
   /** For tests. */
   readonly headMilliseconds?: number;
 }
@@ -49,20 +48,25 @@ export class ApiPort {
   readonly #headMilliseconds: number;
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
+  #http2: Http2Requests | null = null;
 
   private constructor({ target, identity, headMilliseconds = headMillisecondsMax }: TunnelOptions) {
     this.#target = target;
     this.#headMilliseconds = headMilliseconds;
     const settings = { allowHalfOpen: true, noDelay: true };
     if (identity === undefined) {
-      this.#server = createServer(settings, (client) => this.#accept(client));
+      this.#server = createServer(settings, (client) => {
+        this.#follow(client);
+        this.#accept(client);
+      });
       return;
     }
-    // Clients that know HTTP/2 are told that this server does not.
-    const protocol = { ALPNProtocols: ["http/1.1"] };
-    this.#server = createTlsServer({ ...settings, ...protocol, ...identity }, (client) =>
-      this.#accept(client),
-    );
+    const protocols = { ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: headMilliseconds };
+    this.#server = createTlsServer({ ...settings, ...protocols, ...identity }, (client) => {
+      this.#follow(client);
+      if (client.alpnProtocol === "h2") this.#acceptHttp2(client);
+      else this.#accept(client);
+    });
     this.#server.on("connection", (client: Socket) => this.#follow(client));
   }
 
@@ -83,7 +87,7 @@ export class ApiPort {
     this.#server.emit("connection", client);
   }
 
-  renew(identity: TlsIdentity): void {
+  renew(identity: ServerIdentity): void {
     (this.#server as TlsServer).setSecureContext(identity);
   }
 
@@ -94,12 +98,17 @@ export class ApiPort {
   async close(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, "close") : null;
     this.#server.close();
+    this.#http2?.close();
     for (const connection of this.#connections) connection.destroy();
     await closed;
   }
 
+  #acceptHttp2(client: Socket): void {
+    this.#http2 ??= serveHttp2(this.#target);
+    this.#http2.accept(client);
+  }
+
   #accept(client: Socket): void {
-    this.#follow(client);
     let start = Buffer.alloc(0);
     let isWaiting = true;
     const end = (): void => {
@@ -116,6 +125,11 @@ export class ApiPort {
       clearTimeout(limit);
       client.off("data", read);
       client.pause();
+      if (head === http2Head) {
+        client.unshift(start);
+        this.#acceptHttp2(client);
+        return;
+      }
       this.#tunnel(client, start, head !== null && isLastRequest(head) ? head : null);
     };
     client.on("data", read);
@@ -160,63 +174,30 @@ export class ApiPort {
 
 interface HttpsPortOptions {
   readonly folder: string;
-  readonly names: readonly string[];
+  readonly certificate: ServerCertificate;
   readonly host: string;
   /** 0 for any. */
   readonly port: number;
   readonly log: (text: string) => void;
 }
 
-/** A machine that sleeps misses a timer, so the time is compared now and then. */
-const checkMilliseconds = 3_600_000;
-
-/** The authority in the folder of the zones, which a command may be the first to use. */
-export function openAuthority(folder: string, names: readonly string[]): Authority {
-  makePrivateFolder(folder);
-  return Authority.open(join(folder, "https"), names, new Date());
-}
-
-export interface HttpsPort {
-  /** Of the API, with `/client/v4`. */
-  readonly url: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-export async function openHttpsPort(options: HttpsPortOptions): Promise<HttpsPort> {
-  const { folder, names, host, port: wanted, log } = options;
-  const authority = openAuthority(folder, names);
-  if (authority.isReplacement) {
-    log(
-      "The authority of https was made again, because its names have changed or its time ends. " +
-        "Trust the new one: ledge dns trust.",
-    );
-  }
-  let identity = authority.certify(names, new Date());
+export async function openHttpsPort({
+  folder,
+  certificate,
+  host,
+  port: wanted,
+  log,
+}: HttpsPortOptions): Promise<ApiPort> {
   const problem = await portProblem(wanted, host);
   if (problem !== null) log(`Port ${wanted} ${problem}: https of the DNS API uses another port.`);
   const opened = await ApiPort.open({
     host,
     port: problem === null ? wanted : 0,
     target: httpsSocketPath(folder),
-    identity,
+    identity: certificate.identity,
   });
-  const timer = setInterval(() => {
-    const now = new Date();
-    if (now < identity.renewFrom) return;
-    identity = authority.certify(names, now);
-    opened.renew(identity);
-  }, checkMilliseconds);
-  timer.unref();
-  const { port } = opened;
-  return {
-    url: `https://localhost:${port}/client/v4`,
-    port,
-    close() {
-      clearInterval(timer);
-      return opened.close();
-    },
-  };
+  certificate.onRenewal((identity) => opened.renew(identity));
+  return opened;
 }
 
 async function portProblem(port: number, host: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 /**
- * The program of the listener thread, which answers UDP and TCP from zones in its own memory:
+ * The program of the listener thread, which answers UDP, TCP and TLS from zones in its own memory:
  *
  *     companion worker ── publications ──▶ this thread
  *                      ◀── 204 when queries are answered from them
@@ -10,21 +10,26 @@ import { ExternalAddressCache, type ExternalQuestion } from "../answer/external-
 import { Responder, type ResponderOptions } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { hmac, nowSeconds } from "../client/fetch-zone.ts";
+import type { ServerIdentity } from "../../tls/authority.ts";
 import type { TransferConfig } from "../config/dns-table.ts";
 import { AnswerSigner } from "../dnssec/answer-signer.ts";
 import { ObservedQueries, type Observation } from "../fault/observed-queries.ts";
+import type { ServerReach } from "../fault/query-fault.ts";
 import {
   externalPath,
   logPath,
   observationPath,
   publicationPath,
   queriesPath,
+  reachPath,
 } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
+import { catalogId } from "../rules/catalog.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import { OutgoingTransfers } from "./outgoing-transfers.ts";
 import { makeExternalResolver, makeQueryHandler, signRecordSet } from "./query-handler.ts";
 import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
-import { bindSockets, type BindOptions, type OpenPorts } from "./sockets.ts";
+import { bindSockets, type BindOptions, type OpenPorts, type OpenSockets } from "./sockets.ts";
 
 export interface ThreadData {
   readonly secret: string;
@@ -62,6 +67,8 @@ const responderOptions: Omit<ResponderOptions, "zones"> = {
   external: resolution.external,
   signer: new AnswerSigner({ sign: signRecordSet }),
   transfers: true,
+  mayTransfer: (query) => transfers.mayTransfer(query),
+  onZoneQuery: (query) => transfers.asked(query),
   tsig: { findKey: (name) => keys.get(name), hmac },
   allocate: (length) => Buffer.allocUnsafe(length),
   onError: (error) => console.error("Cannot answer a DNS query:", error),
@@ -82,13 +89,26 @@ const replicated: ReplicatedZones = new ReplicatedZones(zones, {
   },
 });
 let server: Awaited<ReturnType<typeof startPublicationServer>> | null = null;
-let sockets: Awaited<ReturnType<typeof bindSockets>> | null = null;
+/** Of UDP with TCP, and of TLS. */
+const sockets: OpenSockets[] = [];
+let hasTls = false;
 
 /** A responder for the zones of a fault. It ends with these zones. */
 function responderFor(past: ServedZones): Responder {
   const made = pastResponders.get(past) ?? new Responder({ ...responderOptions, zones: past });
   pastResponders.set(past, made);
   return made;
+}
+
+/** The record API refuses the name of the catalog, but the zone may be older than the catalog. */
+function requireFreeCatalog(): void {
+  const catalog = zones.get(catalogId);
+  const other = catalog && zones.findFor(catalog.apexKey, typeCodes.SOA);
+  if (catalog === undefined || other?.apexKey !== catalog.apexKey) return;
+  const message =
+    `The zone ${catalog.name} exists, so it cannot be the catalog: choose another name for catalog in ` +
+    `[dns.transfers], or delete the zone first (ledge dns zones --delete ${catalog.name}).`;
+  throw Object.assign(new Error(message), { code: "EEXIST" });
 }
 
 const workerCalls = {
@@ -101,6 +121,11 @@ const workerCalls = {
   [queriesPath]: () => responder.countQueries(),
   [observationPath]: (observation: Observation) => observed.observe(observation, zones),
   [logPath]: (sinceMilliseconds: number) => observed.logged(sinceMilliseconds),
+  [reachPath]: (): ServerReach => ({
+    hosts: sockets[0]?.hosts ?? null,
+    hasTls,
+    secondaries: data.transfers.secondaries.map(({ host }) => host),
+  }),
   [externalPath]: (question: ExternalQuestion) => resolver.resolve(question),
 };
 
@@ -113,13 +138,22 @@ const calls = {
 
   async load(origin: string): Promise<void> {
     await replicated.load(origin);
+    requireFreeCatalog();
     observed.observe(await replicated.observation(), zones);
   },
 
   async bind(options: BindOptions): Promise<OpenPorts> {
-    sockets = await bindSockets(options, handle);
-    const { hosts, port } = sockets;
+    const opened = await bindSockets(options, handle);
+    sockets.push(opened);
+    hasTls ||= options.identity !== undefined;
+    // Secondaries that are notified ask over UDP and TCP, whose port is bound first.
+    if (options.identity === undefined) transfers.start();
+    const { hosts, port } = opened;
     return { hosts, port };
+  },
+
+  async renew(identity: ServerIdentity): Promise<void> {
+    for (const opened of sockets) opened.renew(identity);
   },
 
   async stop(): Promise<void> {
@@ -127,7 +161,7 @@ const calls = {
     replicated.stop();
     resolver.stop();
     transfers.stop();
-    await sockets?.close();
+    await Promise.all(sockets.map((opened) => opened.close()));
   },
 };
 

@@ -1,16 +1,17 @@
 /**
- * The main thread's side of UDP and TCP: starts the listener thread, which loads all zones before it
+ * The main thread's side of UDP, TCP and TLS: starts the listener thread, which loads all zones before it
  * binds its sockets. Queries are answered in a thread so that they do not wait for other work of this
  * process.
  *
  * When the thread ends while the ports are open, a new thread is started: it loads the zones and
- * binds the same port. It receives publications at the same address as before; the companion worker
+ * binds the same ports. It receives publications at the same address as before; the companion worker
  * repeats those that were lost meanwhile.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { UserError } from "../../base/user-error.ts";
+import type { ServerIdentity } from "../../tls/authority.ts";
 import type { ThreadCalls, ThreadData, ThreadReply } from "./listener-thread.ts";
 import type { BindOptions, OpenPorts } from "./sockets.ts";
 
@@ -28,11 +29,12 @@ export interface Listeners {
   readonly secret: string;
   /** The address to which the companion worker sends publications. */
   readonly address: string;
-  /**
-   * Loads the zones of the companion worker at `origin`, and opens the ports. A port that is taken
-   * gives way to any free port.
-   */
-  open(origin: string, options: BindOptions): Promise<OpenPorts>;
+  /** Loads the zones of the companion worker at `origin`. Ports are opened afterwards. */
+  load(origin: string): Promise<void>;
+  /** A port that is taken gives way to any free port. */
+  open(options: BindOptions): Promise<OpenPorts>;
+  /** Gives new connections of TLS another certificate. */
+  renew(identity: ServerIdentity): void;
   stop(): Promise<void>;
 }
 
@@ -42,22 +44,23 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
   const data = { secret, platformAddresses, resolvers, transfers };
   let thread = startThread(data);
   let workerOrigin = "";
-  /** `null` until the ports are open: until then the end of the thread fails the start. */
-  let bound: OpenPorts | null = null;
-  let restarted: Promise<void> = Promise.resolve();
+  /** Empty until a port is open: until then the end of the thread fails the start. */
+  let bound: readonly BindOptions[] = [];
+  /** Restarts and renewals, one after the other. */
+  let changes: Promise<void> = Promise.resolve();
   const end = new AbortController();
 
   /** @param failures the ends of threads in a row, each soon after its start */
   const watch = (watched: Worker, failures: number): void => {
     const start = performance.now();
     watched.once("exit", () => {
-      if (end.signal.aborted || bound === null) return;
+      if (end.signal.aborted || bound.length === 0) return;
       const isSteady = performance.now() - start > steadyMilliseconds;
-      restarted = restart(bound, isSteady ? 0 : failures + 1);
+      changes = restart(isSteady ? 0 : failures + 1);
     });
   };
 
-  const restart = async ({ hosts, port }: OpenPorts, failures: number): Promise<void> => {
+  const restart = async (failures: number): Promise<void> => {
     const pause = restartMilliseconds[failures] ?? restartMilliseconds.at(-1);
     const { signal } = end;
     await wait(pause, undefined, { ref: false, signal }).catch(() => {});
@@ -69,7 +72,7 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
     try {
       await call(next, "receivePublications", Number(address.slice(address.lastIndexOf(":") + 1)));
       await call(next, "load", workerOrigin);
-      await call(next, "bind", { hosts, port, hostsOptional: false });
+      for (const ports of bound) await call(next, "bind", ports);
     } catch (error) {
       if (!signal.aborted) console.error("A DNS listener thread does not start:", error);
       // Its end starts the next try.
@@ -88,11 +91,16 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
   return {
     secret,
     address,
-    async open(origin, { hosts, hostsOptional, port }) {
+    async load(origin) {
       workerOrigin = origin;
-      await call(thread, "load", origin);
-      const bind = (at: number) => call(thread, "bind", { hosts, hostsOptional, port: at });
-      bound = await bind(port).catch((error: NodeJS.ErrnoException) => {
+      await call(thread, "load", origin).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === "EEXIST" ? new UserError(error.message) : error;
+      });
+    },
+    async open({ hosts, hostsOptional, port, identity }) {
+      const bind = (at: number) =>
+        call(thread, "bind", { hosts, hostsOptional, port: at, identity });
+      const ports = await bind(port).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "EADDRINUSE") return bind(0);
         if (error.code !== "EACCES" && error.code !== "EADDRNOTAVAIL") throw error;
         throw new UserError(
@@ -100,11 +108,17 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
             "Ports below 1024 need special rights; dns.hosts must be addresses of this machine.",
         );
       });
-      return bound;
+      bound = [...bound, { ...ports, hostsOptional: false, identity }];
+      return ports;
+    },
+    renew(identity) {
+      bound = bound.map((ports) => (ports.identity ? { ...ports, identity } : ports));
+      // A thread that has ended meanwhile starts again with the new certificate.
+      changes = changes.then(() => call(thread, "renew", identity)).catch(() => {});
     },
     async stop() {
       end.abort();
-      await restarted;
+      await changes;
       // The call fails when the thread has ended already.
       await call(thread, "stop").catch(() => {});
       await thread.terminate();

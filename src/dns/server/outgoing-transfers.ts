@@ -6,8 +6,6 @@
  * ends, the resolver is asked again; when the addresses differ from those that secondaries have, the
  * zone takes a new serial, and secondaries transfer the change.
  */
-import { randomInt } from "node:crypto";
-import { createSocket, type Socket } from "node:dgram";
 import { BlockList, isIPv6 } from "node:net";
 import type { AnswerContext } from "../answer/answer.ts";
 import {
@@ -17,11 +15,11 @@ import {
   type ExternalQuestion,
   type ExternalResolution,
 } from "../answer/external-addresses.ts";
-import type { QuerySource } from "../answer/query.ts";
+import type { Query, QuerySender, QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone, ServedZones } from "../answer/served-zones.ts";
 import { hmac, signNow } from "../client/fetch-zone.ts";
-import type { Secondary, TransferConfig } from "../config/dns-table.ts";
+import type { TransferConfig } from "../config/dns-table.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
 import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
 import { rewind, type LoggedChange } from "../replication/publication.ts";
@@ -29,8 +27,9 @@ import type { ZoneChange } from "../rules/zone.ts";
 import { requestedSerial, transferOctets } from "../transfer/outgoing.ts";
 import { externalQuestions, replayZone, TransferredZone } from "../transfer/transferred-zone.ts";
 import { WireError } from "../wire/bytes.ts";
-import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
-import { classCodes, isLaterSerial, opcodes, rcodes, typeCodes } from "../wire/numbers.ts";
+import { blankMessage, encodeMessage } from "../wire/message.ts";
+import { isLaterSerial, rcodes } from "../wire/numbers.ts";
+import { Exchanges, Notifier } from "./notifier.ts";
 
 /** Addresses with a shorter TTL are renewed at this interval. */
 const renewalSecondsMin = 2;
@@ -59,7 +58,22 @@ export class OutgoingTransfers {
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
-    this.#notifier = new Notifier(options);
+    this.#notifier = new Notifier({
+      zones: options.zones,
+      secondaries: options.config.secondaries,
+      exchanges: new Exchanges(),
+      losesNotify: (zone, secondary) => options.observed.losesNotify(zone, secondary),
+    });
+  }
+
+  /** Announces the zones to secondaries. To be called when the sockets are bound. */
+  start(): void {
+    this.#notifier.start();
+  }
+
+  /** To be called with each query for an SOA or a transfer. */
+  asked(query: Query): void {
+    this.#notifier.asked(query);
   }
 
   /** @param change the change of the zone; `null` when the zone was replaced or removed */
@@ -75,13 +89,13 @@ export class OutgoingTransfers {
   }
 
   async *serve(request: TransferRequest, source: QuerySource): AsyncGenerator<Uint8Array, void> {
-    const { query, zone } = request;
-    if (!this.#isAllowed(request, source)) {
+    const { query, zone, signature: signed } = request;
+    if (!this.mayTransfer({ source, signature: signed })) {
       yield refusal(request, rcodes.REFUSED);
       return;
     }
     const nowSeconds = this.#options.nowSeconds();
-    const signature = request.signature && { ...request.signature, hmac, nowSeconds };
+    const signature = signed && { ...signed, hmac, nowSeconds };
     try {
       const copy = await this.#copyWith(zone, requestedSerial(query));
       yield* transferOctets(query, copy, signature);
@@ -108,8 +122,9 @@ export class OutgoingTransfers {
     else this.#allowedAddresses.addSubnet(address, Number(bits), family);
   }
 
-  #isAllowed({ signature }: TransferRequest, { address }: QuerySource): boolean {
+  mayTransfer({ source, signature }: QuerySender): boolean {
     if (signature !== null && this.#allowedKeys.has(signature.key.name)) return true;
+    const { address } = source;
     return address.length === 4
       ? this.#allowedAddresses.check(formatIpv4(address), "ipv4")
       : this.#allowedAddresses.check(formatIpv6(address), "ipv6");
@@ -205,129 +220,4 @@ function refusal({ query, signature }: TransferRequest, rcode: number): Uint8Arr
   const response = { ...blankMessage, id, opcode, questions, response: true, rcode };
   const bytes = encodeMessage(response);
   return signature === null ? bytes : signNow(bytes, signature.key, signature.mac).bytes;
-}
-
-/** RFC 1996 section 3.6 suggests five tries, a minute apart; local secondaries answer sooner. */
-const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
-
-interface PendingNotify {
-  readonly secondary: Secondary;
-  readonly zoneId: string;
-  readonly id: number;
-  tries: number;
-  timer?: NodeJS.Timeout;
-  /** The zone has changed since the notification was sent. */
-  stale: boolean;
-}
-
-/**
- * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. A secondary gets at most one
- * notification of a zone at a time; a later change is announced after the acknowledgement. A
- * notification without acknowledgement is repeated at growing intervals and then dropped, because
- * secondaries also poll.
- */
-class Notifier {
-  readonly #options: Pick<OutgoingTransfersOptions, "config" | "zones" | "observed">;
-  readonly #sockets = new Map<"udp4" | "udp6", Socket>();
-  readonly #pending = new Map<string, PendingNotify>();
-  #stopped = false;
-
-  constructor(options: Pick<OutgoingTransfersOptions, "config" | "zones" | "observed">) {
-    this.#options = options;
-  }
-
-  changed(zoneId: string): void {
-    if (this.#stopped) return;
-    for (const secondary of this.#options.config.secondaries) {
-      const pending = this.#pending.get(pendingKey(secondary, zoneId));
-      if (pending === undefined) this.#begin(secondary, zoneId);
-      else pending.stale = true;
-    }
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    for (const { timer } of this.#pending.values()) clearTimeout(timer);
-    this.#pending.clear();
-    for (const socket of this.#sockets.values()) socket.close();
-    this.#sockets.clear();
-  }
-
-  #begin(secondary: Secondary, zoneId: string): void {
-    const notification = { secondary, zoneId, id: randomInt(65_536), tries: 0, stale: false };
-    this.#pending.set(pendingKey(secondary, zoneId), notification);
-    this.#send(notification);
-  }
-
-  #send(notification: PendingNotify): void {
-    const { secondary, zoneId } = notification;
-    const wait = retryMilliseconds[notification.tries];
-    const zone = this.#options.zones.get(zoneId);
-    if (wait === undefined || zone === undefined) {
-      this.#pending.delete(pendingKey(secondary, zoneId));
-      return;
-    }
-    notification.tries += 1;
-    const message = notifyMessage(notification.id, zone);
-    const bytes = encodeMessage(message);
-    const { key, host, port } = secondary;
-    const sent = key === undefined ? bytes : signNow(bytes, key).bytes;
-    const send = (): void => {
-      // The next try covers errors of the network.
-      if (!this.#stopped) this.#socket(host).send(sent, port, host, () => {});
-    };
-    const { observed } = this.#options;
-    void observed.losesNotify(zone.name, host).then((isLost) => isLost || send());
-    notification.timer = setTimeout(() => this.#send(notification), wait);
-    notification.timer.unref();
-  }
-
-  #socket(host: string): Socket {
-    const family = isIPv6(host) ? "udp6" : "udp4";
-    let socket = this.#sockets.get(family);
-    if (socket === undefined) {
-      socket = createSocket(family);
-      socket.on("message", (bytes, { address, port }) => this.#receive(bytes, address, port));
-      socket.on("error", () => {});
-      socket.unref();
-      this.#sockets.set(family, socket);
-    }
-    return socket;
-  }
-
-  /** Any response is an acknowledgement, whatever its RCODE. */
-  #receive(bytes: Uint8Array, address: string, port: number): void {
-    let message: Message;
-    try {
-      message = decodeMessage(bytes);
-    } catch {
-      return;
-    }
-    if (!message.response || message.opcode !== opcodes.NOTIFY) return;
-    const acknowledged = [...this.#pending].find(
-      ([, { id, secondary }]) =>
-        id === message.id && secondary.host === address && secondary.port === port,
-    );
-    if (acknowledged === undefined) return;
-    const [key, { secondary, zoneId, timer, stale }] = acknowledged;
-    clearTimeout(timer);
-    this.#pending.delete(key);
-    if (stale) this.#begin(secondary, zoneId);
-  }
-}
-
-function pendingKey({ host, port }: Secondary, zoneId: string): string {
-  return `${host} ${port} ${zoneId}`;
-}
-
-function notifyMessage(id: number, { name, soa }: ServedZone): Message {
-  const question = { name, type: typeCodes.SOA, class: classCodes.IN };
-  return {
-    ...blankMessage,
-    id,
-    opcode: opcodes.NOTIFY,
-    authoritative: true,
-    questions: [question],
-    answers: [{ ...question, ttlSeconds: soa.ttlSeconds, data: soa.data[0]! }],
-  };
 }

@@ -70,6 +70,7 @@ export class ReplicatedZones {
         faults: [],
         log: null,
         startsEmpty: false,
+        history: [],
       }
     );
   }

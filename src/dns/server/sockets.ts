@@ -1,5 +1,6 @@
 /**
- * The sockets of the listener thread: UDP and TCP at one port of every host.
+ * The sockets of the listener thread: UDP and TCP at one port of every host, and DNS over TLS at
+ * another.
  *
  * UDP: most of the cost of a datagram is Node's: the buffer and the address objects, and the system
  * call that sends the response. Two costs are avoided here: `lookup` returns at once (the default
@@ -9,10 +10,14 @@
  * are ready. The memory for a client is bounded: while the client does not read its responses, or
  * many of its queries wait for a resolver, the connection reads nothing. A client that completes no
  * query for a while, or reads nothing, is disconnected.
+ *
+ * DNS over TLS (RFC 7858) is the same inside of TLS. A handshake counts as silence.
  */
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createSecureContext, TLSSocket } from "node:tls";
+import type { ServerIdentity } from "../../tls/authority.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
 import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
@@ -25,6 +30,8 @@ export interface BindOptions {
   readonly port: number;
   /** Leave out hosts that this machine does not have. */
   readonly hostsOptional: boolean;
+  /** With an identity, the port is of DNS over TLS alone. */
+  readonly identity?: ServerIdentity;
 }
 
 export interface OpenPorts {
@@ -32,8 +39,15 @@ export interface OpenPorts {
   readonly port: number;
 }
 
-interface Closable {
+interface Opened {
   close(): unknown;
+  renew?(identity: ServerIdentity): void;
+}
+
+export interface OpenSockets extends OpenPorts {
+  close(): Promise<void>;
+  /** Gives new connections of TLS another certificate. */
+  renew(identity: ServerIdentity): void;
 }
 
 /** The system's free port for TCP may be taken for UDP. */
@@ -46,17 +60,17 @@ function codeOf(error: unknown): string {
 }
 
 /** Binds all sockets, or none: a failure closes the sockets that were bound before it. */
-export async function bindSockets(
-  options: BindOptions,
-  handle: HandleQuery,
-): Promise<OpenPorts & { close(): Promise<void> }> {
+export async function bindSockets(options: BindOptions, handle: HandleQuery): Promise<OpenSockets> {
   for (let attempt = 1; ; attempt++) {
-    const opened: Closable[] = [];
+    const opened: Opened[] = [];
     const close = async (): Promise<void> => {
       await Promise.all(opened.map((socket) => socket.close()));
     };
+    const renew = (identity: ServerIdentity): void => {
+      for (const socket of opened) socket.renew?.(identity);
+    };
     try {
-      return { ...(await bindHosts(options, handle, opened)), close };
+      return { ...(await bindHosts(options, handle, opened)), close, renew };
     } catch (error) {
       await close();
       const canRetry = options.port === 0 && codeOf(error) === "EADDRINUSE";
@@ -68,17 +82,18 @@ export async function bindSockets(
 async function bindHosts(
   options: BindOptions,
   handle: HandleQuery,
-  opened: Closable[],
+  opened: Opened[],
 ): Promise<OpenPorts> {
   const hosts: string[] = [];
+  const { identity } = options;
   let { port } = options;
   let absent: unknown;
   for (const host of options.hosts) {
     try {
-      const tcp = await openTcp({ host, port, handle });
+      const tcp = await openTcp({ host, port, handle, identity });
       opened.push(tcp);
       port = tcp.port;
-      opened.push(await openUdp({ host, port }, handle));
+      if (identity === undefined) opened.push(await openUdp({ host, port }, handle));
       hosts.push(host);
     } catch (error) {
       if (!options.hostsOptional || !absentHostCodes.has(codeOf(error))) throw error;
@@ -89,25 +104,50 @@ async function bindHosts(
   return { hosts, port };
 }
 
+type SocketTransport = Exclude<QuerySource["transport"], "https">;
+
 class SocketSource implements QuerySource {
-  readonly transport: "udp" | "tcp";
+  readonly transport: SocketTransport;
   readonly server: string;
-  readonly #remoteAddress: string;
+  readonly #remote: Pick<RemoteInfo, "address" | "port">;
+  /** Until it ends: the log keeps sources for longer. */
+  connection: Socket | null = null;
 
   /**
    * @param server the address that the socket is bound to
-   * @param remoteAddress as Node writes it; an IPv6 address can have a zone (fe80::1%eth0)
+   * @param remote as Node writes it; an IPv6 address can have a zone (fe80::1%eth0)
    */
-  constructor(transport: "udp" | "tcp", server: string, remoteAddress: string) {
+  constructor(
+    transport: SocketTransport,
+    server: string,
+    remote: Pick<RemoteInfo, "address" | "port">,
+  ) {
     this.transport = transport;
     this.server = server;
-    this.#remoteAddress = remoteAddress;
+    this.#remote = remote;
   }
 
   /** Computed on demand, because only transfers need it. */
   get address(): Uint8Array {
-    const address = this.#remoteAddress.replace(/%.*$/, "");
+    const address = this.#remote.address.replace(/%.*$/, "");
     return parseIpv4(address) ?? parseIpv6(address) ?? unspecified;
+  }
+
+  get clientAddress(): string {
+    const { address, port } = this.#remote;
+    return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+  }
+
+  reset(): void {
+    this.connection?.resetAndDestroy();
+  }
+
+  sendFromOtherPort(response: Uint8Array): void {
+    const { address, port } = this.#remote;
+    const socket = createSocket(this.server.includes(":") ? "udp6" : "udp4");
+    // A response that cannot be sent is lost, as any datagram can be.
+    socket.once("error", () => socket.close());
+    socket.bind(0, this.server, () => socket.send(response, port, address, () => socket.close()));
   }
 }
 
@@ -135,7 +175,7 @@ async function openUdp({ host, port }: ServerAddress, handle: HandleQuery): Prom
   socket.on("message", (query, remote) => {
     // No client has port 0: the query was forged.
     if (remote.port === 0) return;
-    const result = handle(query, new SocketSource("udp", host, remote.address));
+    const result = handle(query, new SocketSource("udp", host, remote));
     if (result instanceof Uint8Array) send(result, remote);
     else if (result instanceof Promise)
       void result.then((response) => response !== null && send(response, remote));
@@ -153,6 +193,8 @@ async function openUdp({ host, port }: ServerAddress, handle: HandleQuery): Prom
 /** RFC 7766 section 6.2.3 recommends a few seconds. */
 const tcpIdleMilliseconds = 10_000;
 const tcpConnectionsMax = 512;
+/** Of RFC 7858, and required by RFC 9103 (transfers over TLS). Clients need not name a protocol. */
+const tlsProtocols = ["dot"];
 /** Responses that a client has not read. One more response, of at most 64 KiB, may exceed it. */
 const unsentBytesMax = 128 * 1024;
 /** Queries of one client that wait for a resolver. */
@@ -160,24 +202,36 @@ const unansweredMax = 100;
 
 export interface TcpOptions extends ServerAddress {
   readonly handle: HandleQuery;
+  /** For DNS over TLS. */
+  readonly identity?: ServerIdentity;
   readonly idleMilliseconds?: number;
   readonly connectionsMax?: number;
 }
 
 /** At the limit, a new connection replaces the connection with the longest silence. */
-export async function openTcp(
-  options: TcpOptions,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const { host, port, handle } = options;
+export async function openTcp(options: TcpOptions): Promise<{
+  readonly port: number;
+  close(): Promise<void>;
+  renew(identity: ServerIdentity): void;
+}> {
+  const { host, port, handle, identity } = options;
   const { idleMilliseconds = tcpIdleMilliseconds, connectionsMax = tcpConnectionsMax } = options;
   /** In the order of their last queries. */
   const connections = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const source = new SocketSource("tcp", host, socket.remoteAddress ?? "");
+  let secureContext = identity && createSecureContext(identity);
+  const secure = (socket: Socket): Socket =>
+    new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: tlsProtocols });
+  const server = createServer({ allowHalfOpen: true }, (connection) => {
+    const transport = secureContext === undefined ? "tcp" : "tls";
+    const { remoteAddress: address = "", remotePort = 0 } = connection;
+    const source = new SocketSource(transport, host, { address, port: remotePort });
+    source.connection = connection;
+    const socket = secureContext === undefined ? connection : secure(connection);
     const idle = setTimeout(() => socket.destroy(), idleMilliseconds);
     socket.once("close", () => {
       clearTimeout(idle);
       connections.delete(socket);
+      source.connection = null;
     });
     if (connections.size >= connectionsMax) {
       const [silent] = connections;
@@ -200,6 +254,9 @@ export async function openTcp(
     close() {
       for (const connection of connections) connection.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
+    },
+    renew(next) {
+      if (secureContext !== undefined) secureContext = createSecureContext(next);
     },
   };
 }
@@ -261,10 +318,11 @@ function serveTcp(
       if (!socket.writable) return;
       idle.refresh();
       if (socket.write(frame(message))) continue;
-      await new Promise<void>((resolve) => {
-        socket.once("drain", resolve);
-        socket.once("close", resolve);
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      socket.once("drain", resolve).once("close", resolve);
+      await promise;
+      // A large zone waits often: what stays would be a leak, of which Node warns.
+      socket.off("drain", resolve).off("close", resolve);
     }
   };
 

@@ -5,6 +5,7 @@
 import { isIPv6 } from "node:net";
 import { fetchAlone } from "../../base/node-http.ts";
 import { isPortFree } from "../../base/ports.ts";
+import type { ServerIdentity } from "../../tls/authority.ts";
 import { ApiClient } from "../client/api-client.ts";
 import {
   apiKeyDefault,
@@ -16,6 +17,7 @@ import type { ProjectDns } from "../config/dns-table.ts";
 import { ApiPort, openHttpsPort } from "./api-port.ts";
 import { publicSocketPath, startCompanion, type CompanionOptions } from "./companion.ts";
 import { startListeners } from "./listeners.ts";
+import { ServerCertificate } from "./server-certificate.ts";
 import type { OpenPorts } from "./sockets.ts";
 import {
   claimZones,
@@ -38,25 +40,28 @@ export interface StartDnsOptions {
   port?: number;
   /** Of the listeners, for UDP and TCP. By default `port` of the configuration, or 8053. */
   dnsPort?: number;
-  /** `false`: only the record API and DNS over HTTPS. */
+  /** Of the API over https; `false` for none. By default `https_port` of the configuration. */
+  httpsPort?: number | false;
+  /** Of DNS over TLS; `false` for none. By default `tls_port` of the configuration. */
+  tlsPort?: number | false;
+  /** `false`: only the record API and DNS over HTTPS; no UDP, TCP and TLS. */
   listen?: boolean;
   /** Receives the addresses and the warnings. By default `console.log`. */
   log?: (text: string) => void;
 }
 
-type ServerOptions = Pick<StartDnsOptions, "port" | "dnsPort" | "listen" | "log"> &
-  Pick<CompanionOptions, "onLaunch"> & {
-    /** Of https, if the configuration asks for https. By default `https_port` of the configuration. */
-    readonly httpsPort?: number;
-  };
+type ServerOptions = Omit<StartDnsOptions, "configPath" | "environment" | "persistTo"> &
+  Pick<CompanionOptions, "onLaunch">;
 
 export interface RunningDns {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
-  /** Of the API over https; `null` without `https_port`. */
+  /** Of the API over https; `null` without https. */
   readonly httpsUrl: string | null;
   /** Of UDP and TCP; `null` without listeners. */
   readonly dnsPort: number | null;
+  /** Of DNS over TLS; `null` without it. */
+  readonly tlsPort: number | null;
   /** Stops DNS. A second call does nothing. */
   stop(): Promise<void>;
 }
@@ -64,6 +69,8 @@ export interface RunningDns {
 export interface RunningServer extends RunningDns {
   /** Of UDP and TCP, such as `127.0.0.1:8053` and `[::1]:8053`; empty without listeners. */
   readonly addresses: readonly string[];
+  /** Of DNS over TLS. */
+  readonly tlsAddresses: readonly string[];
   /** The names of all zones, also of those that the configuration does not declare. */
   listZones(): Promise<string[]>;
 }
@@ -103,6 +110,7 @@ export async function startBriefly(zones: Zones, dns: ProjectDns): Promise<Runni
   const brief = {
     ...dns,
     httpsPort: null,
+    tlsPort: null,
     listen: { ...dns.listen, ...briefListen },
     transfers: { ...dns.transfers, secondaries: [] },
   };
@@ -132,7 +140,7 @@ function describeStart(
   { variables }: ProjectDns,
   log: (text: string) => void,
 ): RunningDns {
-  const { url, httpsUrl, dnsPort, addresses } = server;
+  const { url, httpsUrl, dnsPort, tlsPort } = server;
   const zones = readDnsConfig(variables).zones.map(({ name }) => name);
   log(
     [
@@ -142,8 +150,8 @@ function describeStart(
       `  zones    ${zones.join(", ") || "none declared"}`,
     ].join("\n"),
   );
-  if (addresses.length > 0) log(`DNS        ${addresses.join(", ")} (UDP and TCP)`);
-  return { url, httpsUrl, dnsPort, stop: () => server.stop() };
+  for (const line of describeListeners(server)) log(line);
+  return { url, httpsUrl, dnsPort, tlsPort, stop: () => server.stop() };
 }
 
 /** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */
@@ -157,6 +165,8 @@ export async function startServer(
   const config = readDnsConfig(variables);
   const table = tableId(variables);
   const wanted = options.port ?? dns.apiPort;
+  const httpsWanted = options.httpsPort ?? dns.httpsPort ?? false;
+  const tlsWanted = options.tlsPort ?? dns.tlsPort ?? false;
   const parts: (() => Promise<unknown>)[] = [];
   let stopped: Promise<void> | undefined;
   // The worker stops first: the listeners must receive what it still commits.
@@ -175,31 +185,56 @@ export async function startServer(
     const target = publicSocketPath(owner.folder);
     const apiPort = await ApiPort.open({ host: apiHost, port, target });
     parts.push(() => apiPort.close());
+    let made: ServerCertificate | undefined;
+    const names = config.httpsNames;
+    const certificate = (): ServerCertificate =>
+      (made ??= new ServerCertificate({ folder: owner.folder, names, log }));
+    parts.push(async () => made?.close());
     let httpsUrl: string | null = null;
-    if (dns.httpsPort !== null) {
+    if (httpsWanted !== false) {
       const https = await openHttpsPort({
         folder: owner.folder,
-        names: config.httpsNames,
+        certificate: certificate(),
         host: apiHost,
-        port: options.httpsPort ?? dns.httpsPort,
+        port: httpsWanted,
         log,
       });
       parts.push(() => https.close());
-      httpsUrl = https.url;
+      httpsUrl = `https://localhost:${https.port}/client/v4`;
     }
     const origin = `http://${apiHost}:${apiPort.port}`;
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     const listZones = (): Promise<string[]> => zoneNames(url, config);
-    const dnsPort = options.dnsPort ?? dns.port;
-    const ports =
-      listeners === null ? null : await listeners.open(origin, { ...listen, port: dnsPort });
-    if (ports !== null && dnsPort !== 0 && ports.port !== dnsPort) {
-      log(`Port ${dnsPort} is taken: DNS uses another port.`);
+    let ports: OpenPorts | null = null;
+    let tlsPorts: OpenPorts | null = null;
+    if (listeners !== null) {
+      const open = async (what: string, at: number, identity?: ServerIdentity) => {
+        const opened = await listeners.open({ ...listen, port: at, identity });
+        if (at !== 0 && opened.port !== at) log(`Port ${at} is taken: ${what} uses another port.`);
+        return opened;
+      };
+      await listeners.load(origin);
+      ports = await open("DNS", options.dnsPort ?? dns.port);
+      if (tlsWanted !== false) {
+        tlsPorts = await open("DNS over TLS", tlsWanted, certificate().identity);
+        certificate().onRenewal((identity) => listeners.renew(identity));
+      }
     }
-    owner.amend({ table, addresses: { url, dns: ports && reachable(ports) } });
-    const addresses = ports === null ? [] : describePorts(ports);
-    return { url, httpsUrl, dnsPort: ports?.port ?? null, addresses, listZones, stop };
+    owner.amend({
+      table,
+      addresses: { url, dns: ports && reachable(ports), tls: tlsPorts && reachable(tlsPorts) },
+    });
+    return {
+      url,
+      httpsUrl,
+      dnsPort: ports?.port ?? null,
+      tlsPort: tlsPorts?.port ?? null,
+      addresses: describePorts(ports),
+      tlsAddresses: describePorts(tlsPorts),
+      listZones,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -218,6 +253,17 @@ function reachable({ hosts, port }: OpenPorts): { host: string; port: number } {
   const [first = apiHost] = hosts;
   const anywhere: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
   return { host: anywhere[first] ?? first, port };
+}
+
+/** Where queries are answered. */
+export function describeListeners({ addresses, tlsAddresses }: RunningServer): string[] {
+  const lines = [
+    [addresses, "UDP and TCP"],
+    [tlsAddresses, "TLS"],
+  ] as const;
+  return lines.flatMap(([at, how]) =>
+    at.length === 0 ? [] : `DNS        ${at.join(", ")} (${how})`,
+  );
 }
 
 export function describeHttps(httpsUrl: string | null): string[] {
@@ -246,6 +292,7 @@ function describeKey({ key }: DnsConfig, { DNS_KEY: secret = "" }: DnsVariables)
   return secret === "" ? "the key of [dns] in the configuration" : "DNS_KEY of .dev.vars";
 }
 
-function describePorts({ hosts, port }: OpenPorts): string[] {
+function describePorts(ports: OpenPorts | null): string[] {
+  const { hosts, port } = ports ?? { hosts: [], port: 0 };
   return hosts.map((address) => `${isIPv6(address) ? `[${address}]` : address}:${port}`);
 }

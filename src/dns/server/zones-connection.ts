@@ -55,16 +55,10 @@ export async function connectToZones(zones: Zones): Promise<ZonesConnection> {
 
   const send = async (
     url: string,
-    { method = "GET", headers, body }: ApiRequest,
+    init: ApiRequest,
     answerMilliseconds: number,
   ): Promise<ApiResponse> => {
-    const content = await contentOf(body);
-    const message: Message = {
-      method,
-      path: url.slice(origin.length),
-      headers: { ...headers, ...content.headers, [requestIdHeader]: randomUUID() },
-      body: content.bytes,
-    };
+    const message = await messageOf(url, init);
     return repeatUntilAnswered({
       send: () => exchange(apiSocketPath(folder), message, answerMilliseconds),
       onFailure: async (error, isOver) => {
@@ -88,6 +82,34 @@ export async function connectToZones(zones: Zones): Promise<ZonesConnection> {
   return {
     fetch: (url, init) => send(url, init, silenceMilliseconds),
     close: () => succession.stop(),
+  };
+}
+
+/**
+ * Requests to the process that has the zones until its end, for what ends with that process: the
+ * faults and the log of queries. A request fails when the process has ended.
+ *
+ * @throws UserError when there is no such process
+ */
+export async function findServer({ folder }: Zones): Promise<Fetch> {
+  if ((await waitForAddresses(folder)) === null) {
+    throw new UserError(
+      `No server has the zones in ${folder}. Start "ledge dns serve" or "ledge dev" there, or name ` +
+        "another server with --url.",
+    );
+  }
+  return async (url, init) => {
+    const message = await messageOf(url, init);
+    return repeatUntilAnswered({
+      send: () => exchange(apiSocketPath(folder), message, checkMilliseconds),
+      // A dev server that reads a new configuration has another runtime a moment later.
+      onFailure: async (error, isOver) => {
+        if (!isOver && (await waitForAddresses(folder)) !== null) return;
+        throw new UserError(`The server that had the zones in ${folder} has ended.`, {
+          cause: error,
+        });
+      },
+    });
   };
 }
 
@@ -119,6 +141,19 @@ interface Message {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+}
+
+async function messageOf(
+  url: string,
+  { method = "GET", headers, body }: ApiRequest,
+): Promise<Message> {
+  const content = await contentOf(body);
+  return {
+    method,
+    path: url.slice(origin.length),
+    headers: { ...headers, ...content.headers, [requestIdHeader]: randomUUID() },
+    body: content.bytes,
+  };
 }
 
 /** The classes of `fetch()` are used for a form only: Node takes 80 ms to load them. */
@@ -174,6 +209,8 @@ interface ZonesListeners {
   readonly url: string;
   /** Of UDP and TCP. */
   readonly dns: ServerAddress | null;
+  /** Of DNS over TLS. */
+  readonly tls: ServerAddress | null;
   /** Ends the listeners, if this process has them. */
   stop?(): Promise<void>;
 }
@@ -188,5 +225,5 @@ export async function findListeners(zones: Zones, dns: ProjectDns): Promise<Zone
   if (running === null) return findListeners(zones, dns);
   const { url, dnsPort } = running;
   const server = dnsPort === null ? null : { host: "127.0.0.1", port: dnsPort };
-  return { url, dns: server, stop: () => running.stop() };
+  return { url, dns: server, tls: null, stop: () => running.stop() };
 }

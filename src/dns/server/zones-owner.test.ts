@@ -70,7 +70,7 @@ test("waitForAddresses() waits while the owner starts, and not for a command", a
   const owner = await takeZones(zones, lasting);
   const found = waitForAddresses(folder);
   await expect(Promise.race([found, delay(100, "waits")])).resolves.toBe("waits");
-  const addresses = { url: "http://127.0.0.1:1/client/v4", dns: null };
+  const addresses = { url: "http://127.0.0.1:1/client/v4", dns: null, tls: null };
   owner?.amend({ addresses });
   expect(await found).toEqual(addresses);
   owner?.release();

@@ -30,11 +30,15 @@ import {
 import { socketPath } from "../../state/sockets.ts";
 import { claimFolder } from "../../state/succession.ts";
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 
 export interface DnsAddresses {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
-  readonly dns: { readonly host: string; readonly port: number } | null;
+  /** Of UDP and TCP. */
+  readonly dns: ServerAddress | null;
+  /** Of DNS over TLS. */
+  readonly tls: ServerAddress | null;
 }
 
 interface ZonesDetails {

@@ -1,6 +1,6 @@
 /**
- * An incoming transfer of a zone (RFC 5936): messages in, records out. The second SOA ends the
- * zone. With a key, the first and the last message must be signed, and at most 99 unsigned messages
+ * An incoming transfer of a zone (RFC 5936) or of its changes (RFC 1995): messages in, records out. With a
+ * key, the first and the last message must be signed, and at most 99 unsigned messages
  * may stand between two signed ones (RFC 8945 section 5.3.1).
  */
 import { rdataRequest } from "../record/presentation.ts";
@@ -8,7 +8,8 @@ import type { RdataRequest } from "../record/record-type.ts";
 import { recordTypesByCode } from "../record/types.ts";
 import { decodeMessage, type Message } from "../wire/message.ts";
 import { textKey } from "../wire/name.ts";
-import { badSignature, rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
+import { badSignature, isLaterSerial, rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
+import { Reader } from "../wire/octets.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig.ts";
 
@@ -19,6 +20,8 @@ export class TransferError extends Error {
 export interface IncomingOptions {
   readonly zoneName: string;
   readonly id: number;
+  /** Of IXFR: the changes since this serial are asked for, and the server may send the zone instead. */
+  readonly fromSerial?: number;
   /** The key and the MAC of the query; `null` for an unsigned query. */
   readonly signed: { readonly key: TsigKey; readonly mac: Uint8Array; readonly hmac: Hmac } | null;
 }
@@ -32,6 +35,8 @@ export class IncomingZone {
   #unsigned: Uint8Array[] = [];
   #messageCount = 0;
   #isComplete = false;
+  /** Whether the last SOA of an incremental transfer begins the records that were added. */
+  #isAdding = true;
 
   constructor(options: IncomingOptions) {
     this.#options = options;
@@ -39,8 +44,9 @@ export class IncomingZone {
   }
 
   /**
-   * Returns the SOA and every other record when the zone is complete, and `null` before. Throws
-   * TransferError, or WireError for octets that are not a message.
+   * Returns the records in their order when the transfer is complete, and `null` before: the SOA and
+   * every other record, or the SOA and the changes, or the SOA alone when the server has nothing newer.
+   * Throws TransferError, or WireError for octets that are not a message.
    */
   take(bytes: Uint8Array, nowSeconds: number): readonly ResourceRecord[] | null {
     const { zoneName, id } = this.#options;
@@ -58,12 +64,28 @@ export class IncomingZone {
       if (this.#records.length === 0 && !isSoa) {
         throw new TransferError("The transfer does not begin with the SOA of the zone");
       }
-      if (isSoa && this.#records.length > 0) this.#isComplete = true;
+      if (isSoa) this.#takeSoa(record);
       else this.#records.push(record);
     }
     if (!this.#isComplete) return null;
     if (this.#unsigned.length > 0) throw new TransferError("The last message is not signed");
     return this.#records;
+  }
+
+  /** The SOA that ends the transfer is left out. */
+  #takeSoa(soa: ResourceRecord): void {
+    const { fromSerial } = this.#options;
+    const [first, second] = this.#records;
+    const serial = soaSerial(soa);
+    if (first === undefined) {
+      this.#isComplete = fromSerial !== undefined && !isLaterSerial(serial, fromSerial);
+    } else {
+      const isIncremental = fromSerial !== undefined && (second ?? soa).type === typeCodes.SOA;
+      const isLast = serial === soaSerial(first) && this.#isAdding;
+      this.#isComplete = !isIncremental || isLast;
+      this.#isAdding = !this.#isAdding;
+    }
+    if (!this.#isComplete || first === undefined) this.#records.push(soa);
   }
 
   #verify(bytes: Uint8Array, nowSeconds: number): Message {
@@ -97,6 +119,14 @@ export class IncomingZone {
     }
     return verdict.message;
   }
+}
+
+/** Throws WireError when the SOA is malformed. */
+export function soaSerial({ data }: ResourceRecord): number {
+  const reader = new Reader(data);
+  reader.name();
+  reader.name();
+  return reader.uint32();
 }
 
 /** RFC 8945 section 3: in TSIG, 16 is BADSIG; in a header it is BADVERS. */

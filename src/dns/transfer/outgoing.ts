@@ -6,9 +6,9 @@
 import type { QuerySignature } from "../answer/query.ts";
 import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { isLaterSerial, typeCodes } from "../wire/numbers.ts";
-import { Reader } from "../wire/octets.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { signMessage, type Hmac } from "../wire/tsig.ts";
+import { soaSerial } from "./incoming.ts";
 import type { TransferredZone } from "./transferred-zone.ts";
 
 /** A secondary reads a message while the next is made. RFC 5936 section 4 allows 64 KiB. */
@@ -52,11 +52,7 @@ function* transferRecords(query: Message, zone: TransferredZone): Generator<Reso
 export function requestedSerial({ questions, authorities }: Message): number | null {
   if (questions[0]?.type !== typeCodes.IXFR) return null;
   const soa = authorities.find(({ type }) => type === typeCodes.SOA);
-  if (soa === undefined) return null;
-  const reader = new Reader(soa.data);
-  reader.name();
-  reader.name();
-  return reader.uint32();
+  return soa === undefined ? null : soaSerial(soa);
 }
 
 /** Only the first message repeats the question (RFC 5936 section 2.2.1). */

@@ -8,12 +8,18 @@ export const nameWireBytesMax = 255;
 const dot = 0x2e;
 const backslash = 0x5c;
 
-/** RFC 1035 section 5.1: escapes the octets that a parser would not read back. */
+const plainCharacter = /[A-Za-z0-9_*/-]/;
+
+/**
+ * RFC 1035 section 5.1: any label as text. Every punctuation mark other than those of usual names has
+ * an escape, so that the text stands in a zone file, and in a field that takes a URL for a mistake.
+ */
 export function escapeLabel(label: Uint8Array): string {
   let text = "";
   for (const byte of label) {
-    if (byte === dot || byte === backslash) text += `\\${String.fromCharCode(byte)}`;
-    else if (byte > 0x20 && byte < 0x7f) text += String.fromCharCode(byte);
+    const character = String.fromCharCode(byte);
+    if (plainCharacter.test(character)) text += character;
+    else if (byte > 0x20 && byte < 0x7f) text += `\\${character}`;
     else text += `\\${String(byte).padStart(3, "0")}`;
   }
   return text;

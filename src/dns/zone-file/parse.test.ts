@@ -5,9 +5,12 @@ import { propertyRuns } from "../../../test/support/property-runs.ts";
 import { acceptOrThrow, recordRules } from "../../../test/dns/support/accept.ts";
 import type { RecordRequest } from "../rules/accept-record.ts";
 import { ZoneError } from "../record/problem.ts";
+import { recordType } from "../record/types.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
+import { encodeUtf8 } from "../wire/bytes.ts";
+import { encodeName, escapeLabel, textKey } from "../wire/name.ts";
 import { composeZoneFile } from "./compose.ts";
-import { parseZoneFile, readZoneFile } from "./parse.ts";
+import { parseZoneFile, readZoneFile, zoneFileText } from "./parse.ts";
 
 const draft = (request: RecordRequest) =>
   acceptOrThrow(request, { ...recordRules, nameRules: "dns" });
@@ -241,6 +244,61 @@ test("parseZoneFile() reads every record that composeZoneFile() writes", () => {
     }),
     { numRuns: propertyRuns({ few: 500, all: 2000 }) },
   );
+});
+
+const latin1 = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+
+describe("zoneFileText() keeps every octet", () => {
+  test.each([
+    ["UTF-8 as it is", encodeUtf8("a TXT grüße"), "a TXT grüße"],
+    ["other octets as escapes", latin1('a TXT "gr\xfc\xdfe"'), 'a TXT "gr\\252\\223e"'],
+    ["octets after a backslash", latin1("a TXT \\\xfc\\\\\xfc"), "a TXT \\252\\\\\\252"],
+    ["UTF-8 beside other octets", latin1("\xc3\xbc\xfc\xe2\x82"), "ü\\252\\226\\130"],
+  ])("%s", (_, octets, text) => expect(zoneFileText(octets)).toBe(text));
+
+  test("in the strings of TXT", () => {
+    const strings = fc.array(fc.uint8Array({ maxLength: 255 }), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(strings, (given) => {
+        // As the file of a program that escapes only what the format requires.
+        const words = given.map((octets) => [
+          0x22,
+          ...Array.from(octets).flatMap((octet) =>
+            octet === 0x22 || octet === 0x5c
+              ? [0x5c, octet]
+              : octet === 0x0a
+                ? [...latin1("\\010")]
+                : [octet],
+          ),
+          ...latin1('" '),
+        ]);
+        const text = zoneFileText(Uint8Array.from([...latin1("a TXT "), ...words.flat()]));
+        const [record] = parse(text);
+        const type = recordType("TXT");
+        const expected = given.flatMap((octets) => [octets.length, ...octets]);
+        expect([...type.write(type.parseContent(record!.content, null))]).toEqual(expected);
+        expect(parse(composeZoneFile(head, [record!]))).toEqual([record]);
+      }),
+      { numRuns: propertyRuns({ few: 200, all: 2000 }) },
+    );
+  });
+
+  test("in names", () => {
+    const label = fc.uint8Array({ minLength: 1, maxLength: 20 });
+    // A first word `\#` of data announces octets (RFC 3597 section 5), so the relative name `\#` cannot stand there.
+    const relative = label.filter((octets) => escapeLabel(octets) !== "\\#");
+    fc.assert(
+      fc.property(label, relative, (owner, target) => {
+        const [name, content] = [`${escapeLabel(owner)}.example.org`, escapeLabel(target)];
+        const [record] = parse(`${name}. PTR ${content}`);
+        expect(textKey(record!.name)).toBe(textKey(name));
+        expect(textKey(record!.content)).toBe(textKey(`${content}.example.org`));
+        expect(encodeName(record!.name)).toHaveLength(owner.length + 14);
+        expect(parse(composeZoneFile(head, [record!]))).toEqual([record]);
+      }),
+      { numRuns: propertyRuns({ few: 200, all: 2000 }) },
+    );
+  });
 });
 
 /** Throws any error but ZoneError. */

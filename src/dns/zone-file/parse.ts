@@ -10,7 +10,33 @@ import { scanLines, type LogicalLine, type ScanError, type Token } from "../reco
 import { recordType, recordTypesByCode } from "../record/types.ts";
 import { nearestTtl, ttlAuto } from "../record/zone-record.ts";
 import type { RecordRequest } from "../rules/accept-record.ts";
+import { decodeUtf8 } from "../wire/bytes.ts";
 import { flattenedLines, parseLineComment } from "./compose.ts";
+
+/** The length of a character in UTF-8 by its first octet, and 1 for an octet that starts none. */
+function characterBytes(octet: number): number {
+  return octet < 0xc2 ? 1 : octet < 0xe0 ? 2 : octet < 0xf0 ? 3 : octet < 0xf5 ? 4 : 1;
+}
+
+/**
+ * The text of a zone file. A zone file is octets, and any octet can be part of a TXT record or of a
+ * name: octets that are not UTF-8 become their escape `\DDD`, which means the same octets.
+ */
+export function zoneFileText(file: Uint8Array): string {
+  const whole = decodeUtf8(file);
+  if (whole !== null) return whole;
+  const parts: string[] = [];
+  let isEscaped = false;
+  for (let at = 0; at < file.length;) {
+    const length = characterBytes(file[at]!);
+    const text = decodeUtf8(file.subarray(at, at + length));
+    // A backslash before the octet is the backslash of its escape.
+    parts.push(text ?? `${isEscaped ? "" : "\\"}${String(file[at]).padStart(3, "0")}`);
+    isEscaped = text === "\\" && !isEscaped;
+    at += text === null ? 1 : length;
+  }
+  return parts.join("");
+}
 
 interface ParsedRecord {
   readonly request: RecordRequest;

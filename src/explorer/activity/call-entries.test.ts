@@ -1,9 +1,8 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
+import type { LoggedQuery } from "../../dns/fault/query-log.ts";
 import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import type { FollowedCall } from "../../store/client/message.ts";
-import { apiChanges, apiEntry, bucketEntry, queryEntry, QueryWindow } from "./call-entries.ts";
+import { apiChanges, apiEntry, bucketEntry, queryEntry } from "./call-entries.ts";
 
 const put: FollowedCall = {
   id: 7,
@@ -24,6 +23,13 @@ const query: LoggedQuery = {
   type: "A",
   transport: "udp",
   server: "127.0.0.1",
+  askedName: "www.example.org",
+  clientAddress: "127.0.0.1:53124",
+  flags: ["rd"],
+  ednsSize: null,
+  clientSubnet: null,
+  queryBytes: 33,
+  answerBytes: 49,
   milliseconds: 1010,
   startedMilliseconds: 1000,
   rcode: "NOERROR",
@@ -121,42 +127,5 @@ describe("apiEntry()", () => {
       note: "Unauthorized (9109)",
     });
     expect(apiEntry({ ...call, status: 500 })).toMatchObject({ note: "Status 500" });
-  });
-});
-
-function queryAt(milliseconds: number, name = "example.org"): LoggedQuery {
-  return { ...query, name, milliseconds, startedMilliseconds: milliseconds };
-}
-
-describe("QueryWindow", () => {
-  it("has queries that arrive late, and equal queries of one millisecond", () => {
-    const window = new QueryWindow();
-    expect(window.sinceMilliseconds).toBe(0);
-    expect(window.take([queryAt(5000), queryAt(5000)])).toHaveLength(2);
-    expect(window.sinceMilliseconds).toBe(3000);
-    const late = queryAt(4000, "late.example.org");
-    expect(window.take([late, queryAt(5000), queryAt(5000), queryAt(5000)])).toEqual([
-      late,
-      queryAt(5000),
-    ]);
-    expect(window.take([late, queryAt(5000), queryAt(5000), queryAt(5000)])).toEqual([]);
-  });
-
-  it("has each query once, if none is later than the overlap", () => {
-    const step = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 5 });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const window = new QueryWindow();
-        const log: LoggedQuery[] = [];
-        const taken: LoggedQuery[] = [];
-        for (const [index, offsets] of steps.entries()) {
-          log.push(...offsets.map((offset) => queryAt(500 * index + offset)));
-          log.sort((one, other) => one.milliseconds - other.milliseconds);
-          const since = window.sinceMilliseconds;
-          taken.push(...window.take(log.filter(({ milliseconds }) => milliseconds >= since)));
-        }
-        expect(taken).toHaveLength(log.length);
-      }),
-    );
   });
 });

@@ -3,7 +3,7 @@
  * They are entries of the activity, and changes of what the pages show. The sources are asked only while
  * a page follows.
  */
-import type { LoggedQuery } from "../../dns/fault/observed-queries.ts";
+import { QueryWindow, type LoggedQuery } from "../../dns/fault/query-log.ts";
 import { scriptClient, type LoggedCall } from "../../dns/rules/api-call.ts";
 import { CallFollower } from "../../store/node/held-faults.ts";
 import {
@@ -12,7 +12,6 @@ import {
   bucketChanges,
   bucketEntry,
   queryEntry,
-  QueryWindow,
 } from "../activity/call-entries.ts";
 import type { RequestEntry } from "../api/activity.ts";
 import type { ActivityLog, ChangeFeed } from "./activity-log.ts";
@@ -135,7 +134,7 @@ function followDns(
   onAnswer: (answer: Omit<DnsActivity, "last">) => void,
   ended: Promise<unknown>,
 ): DnsFollower {
-  const window = new QueryWindow();
+  const window = new QueryWindow<LoggedQuery>(({ milliseconds }) => milliseconds);
   let after = "";
   /** The access of the last answer. */
   let answered: DnsAccess | null = null;

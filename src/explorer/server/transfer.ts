@@ -131,7 +131,10 @@ export async function findSelected(
   return { objects, missing };
 }
 
-/** All objects below a folder, in pages that are not empty. */
+/**
+ * All objects below a folder, in pages that are not empty. A list of a bucket on an S3 service has versions
+ * only with metadata.
+ */
 export async function* objectPages(
   bucket: Bucket,
   prefix: string,
@@ -143,11 +146,11 @@ export async function* objectPages(
       prefix,
       delimiter: "",
       limit: listLimitMax,
-      includeHttp: false,
+      includeHttp: bucket.place !== undefined,
       includeCustom: false,
       ...(cursor !== undefined && { cursor }),
     });
-    const objects = decodeObjects(page.objectsJson, { http: false, custom: false });
+    const objects = decodeObjects(page.objectsJson, { http: true, custom: false });
     if (objects.length > 0) yield objects;
     cursor = page.cursor;
   } while (cursor !== undefined);

@@ -182,8 +182,10 @@ export abstract class WriteCalls {
     layer: number | undefined,
   ): Promise<Outcome<M>>;
 
-  /** Says why the disk has not taken so many bytes, or `null`. */
-  protected abstract findDiskProblem(bytes: number): Promise<DiskProblem | null>;
+  /** Says why the disk has not taken so many bytes, or `null`. The failure is that of a remote bucket. */
+  protected abstract findDiskProblem(
+    bytes: number,
+  ): Promise<(DiskProblem & Pick<Partial<StoreError>, "failure">) | null>;
 
   async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
     const text = await this.#commit(value, { method: "put", ...description });
@@ -225,7 +227,7 @@ export abstract class WriteCalls {
       const problem = await this.findDiskProblem(error.bytes);
       throw problem === null
         ? internalError(method, error)
-        : refusal(method, new StoreError(10001, problem.text), { cause: error });
+        : refusal(method, new StoreError(10001, problem.text, problem), { cause: error });
     }
   }
 }

@@ -1,5 +1,12 @@
 /** The errors that callers of the binding receive. */
-import { bindingMessage, StoreError, type StoreErrorCode, type Method } from "../core/errors.ts";
+import {
+  bindingMessage,
+  failureOf,
+  StoreError,
+  type Method,
+  type ServiceFailure,
+  type StoreErrorCode,
+} from "../core/errors.ts";
 import type { Outcome, Result, AnswerFault } from "../core/operations.ts";
 import { type RefusedOperation, explainRefusal } from "../core/explain-refusal.ts";
 
@@ -8,8 +15,8 @@ export function settle<M extends Method>(
   outcome: Outcome<M>,
 ): Result<M> {
   if (outcome.ok) return outcome.value;
-  const { code, text } = outcome;
-  throw new Error(bindingMessage(request.method, { code, text }), reasonOf(request, code));
+  const { code, text, failure } = outcome;
+  throw refusal(request.method, { code, message: text, failure }, reasonOf(request, code));
 }
 
 /** The reason as the cause of an error. The cause has no stack of its own. */
@@ -21,13 +28,39 @@ export function reasonOf(request: RefusedOperation, code: StoreErrorCode): Error
   return { cause };
 }
 
-/** The error of a rule that was broken before the bucket was called. */
+/** The error that the caller receives. The fields of a failure of an S3 service are its properties. */
 export function refusal(
   method: Method,
-  { code, message }: StoreError,
+  { code, message, failure }: Pick<StoreError, "code" | "message" | "failure">,
   options?: ErrorOptions,
 ): Error {
-  return new Error(bindingMessage(method, { code, text: message }), options);
+  const error = new Error(bindingMessage(method, { code, text: message }), options);
+  return failure === undefined ? error : Object.assign(error, failure);
+}
+
+/** What Miniflare's proxy keeps of an error: the message, the stack and the cause. */
+interface PackedCause {
+  readonly failure: ServiceFailure;
+  readonly cause?: unknown;
+}
+
+export function packFailure(error: unknown): never {
+  if (error instanceof Error && "outcome" in error) {
+    const failure = failureOf(error as Error & ServiceFailure);
+    const { cause } = error;
+    error.cause = { failure, ...(cause !== undefined && { cause }) } satisfies PackedCause;
+  }
+  throw error;
+}
+
+/** The error of a call from Node, with the properties that the script in workerd would see. */
+export function unpackFailure(error: unknown): never {
+  const unpacked = error as Error;
+  const { failure, cause } = (unpacked.cause ?? {}) as Partial<PackedCause>;
+  if (failure === undefined) throw error;
+  if (cause === undefined) delete unpacked.cause;
+  else unpacked.cause = cause;
+  throw Object.assign(unpacked, failure);
 }
 
 /**

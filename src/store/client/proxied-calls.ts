@@ -16,6 +16,7 @@ import {
   encodeHeld,
 } from "./bucket-calls.ts";
 import type { Operation } from "../core/operations.ts";
+import { packFailure } from "./failure.ts";
 import { StreamSource } from "./blob-directory.ts";
 
 export function defineHiddenProperties<Binding extends object>(
@@ -27,7 +28,7 @@ export function defineHiddenProperties<Binding extends object>(
   const contents = new OpenContents();
   const properties = {
     "ledge:bucket": (name: ProxiedCall, request: unknown) =>
-      execute(bucket, contents, name, request),
+      execute(bucket, contents, name, request).catch(packFailure),
     "ledge:name": bucketName,
     "ledge:remote": isRemote,
     "ledge:observe": (observer: CallObserver | undefined) => {

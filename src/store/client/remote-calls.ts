@@ -5,7 +5,7 @@
  * it is. A stream has to be read once for its hash before it is sent, and again for each attempt: a short
  * stream waits in memory, a long one in the spool.
  */
-import { problemOf, type DiskProblem } from "../../state/disk-problem.ts";
+import { problemOf } from "../../state/disk-problem.ts";
 import { StoreError, type Method } from "../core/errors.ts";
 import { uploadBytesMax } from "../core/limits.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
@@ -27,10 +27,15 @@ import { delay, hideOwnFrames, internalError, reasonOf, refusal, settle } from "
 const streamBytesMax = 4 * 1024 * 1024;
 const limits = { bytesMax: uploadBytesMax, streamBytesMax };
 
-const spoolProblem = problemOf(
-  "The value could not be written to the spool, where a stream waits until it is sent: " +
-    "the disk of the state folder is full, or its folder is not writable. Free some space, or put a smaller value.",
-);
+/** workerd says why in its log only, and no script knows the folder. */
+const spoolProblem = {
+  ...problemOf(
+    "The value could not be written to the spool, where a stream waits until it is sent: the disk is full, or the " +
+      "folder is not writable. In a build the folder is that of --directory-path=spool=PATH, by default `spool` " +
+      "beside workerd.capnp; otherwise it is `store/spool` in the state folder. Free some space, or put a smaller value.",
+  ),
+  failure: { outcome: "not executed", reason: "space" },
+} as const;
 
 interface RemoteCallsOptions {
   readonly bucketName: string;
@@ -67,8 +72,8 @@ export class RemoteCalls extends WriteCalls implements BucketCalls {
       found = await this.#options.bucket.get(request);
     } catch (error) {
       if (!(error instanceof StoreError)) throw hideOwnFrames(internalError("get", error));
-      const { code, message: text } = error;
-      record(operation, { ok: false, code, text });
+      const { code, message: text, failure } = error;
+      record(operation, { ok: false, code, text, ...(failure && { failure }) });
       throw hideOwnFrames(refusal("get", error, reasonOf(operation, code)));
     }
     record(operation, outcomeOf(found));
@@ -86,7 +91,7 @@ export class RemoteCalls extends WriteCalls implements BucketCalls {
     return outcome;
   }
 
-  protected override findDiskProblem(): Promise<DiskProblem> {
+  protected override findDiskProblem(): Promise<typeof spoolProblem> {
     return Promise.resolve(spoolProblem);
   }
 

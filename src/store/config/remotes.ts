@@ -1,11 +1,13 @@
 /**
  * `[remotes.NAME]` of the configuration file: S3 services that have buckets of the project.
  *
- * Keys come from the environment, from `.dev.vars`, or from the table, in this order. A remote that no
+ * Keys come from `keys_file`, from the environment, from `.dev.vars`, or from the table, in this order. A remote that no
  * bucket uses needs no keys.
  */
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isDeepStrictEqual, parseEnv } from "node:util";
 import * as v from "valibot";
 import { nearest } from "../../base/nearest.ts";
 import {
@@ -25,10 +27,12 @@ import {
 import { UserError } from "../../base/user-error.ts";
 import {
   remoteGaps,
+  remoteLimits,
   remoteVariables,
   type RemoteAccess,
   type RemoteCredentials,
   type RemoteGap,
+  type RemoteLimits,
   type RemotePlace,
 } from "../remote/remote-options.ts";
 
@@ -41,7 +45,17 @@ export interface ProjectRemote {
   readonly prefix: string;
   /** What the service may lack. */
   readonly accept: readonly RemoteGap[];
+  /** Only those that the configuration gives. */
+  readonly limits?: Partial<RemoteLimits>;
   readonly credentials: RemoteCredentials;
+  /** The path of a file that has the keys, and is read again when it changes (in a build). */
+  readonly keysFile?: string;
+}
+
+/** The bucket of an S3 service that has the KV namespaces of a build. */
+export interface NamespaceBucket {
+  readonly remote: ProjectRemote;
+  readonly bucketName: string;
 }
 
 type Secrets = Readonly<Record<string, string | undefined>>;
@@ -68,6 +82,16 @@ const prefix = textSchema(
   `must be text of at most ${prefixBytesMax} bytes`,
 );
 
+function numberSchema(least: number, most: number, unit: string) {
+  return v.pipe(
+    v.number("must be a number"),
+    v.check((given) => given >= least && given <= most, `must be from ${least} to ${most}${unit}`),
+  );
+}
+const seconds = numberSchema(0.1, 3600, " seconds");
+const inSeconds = (milliseconds: number): string =>
+  `In seconds; ${milliseconds / 1000} by default.`;
+
 const variablesHint = (name: string): string =>
   `Better: LEDGE_REMOTE_NAME_${name} in .dev.vars or the environment.`;
 
@@ -80,15 +104,50 @@ const remoteEntries = {
   ),
   access_key_id: optional(`The id of the keys. ${variablesHint("ACCESS_KEY_ID")}`, key),
   secret_access_key: optional(`The secret of the keys. ${variablesHint("SECRET_ACCESS_KEY")}`, key),
+  keys_file: optional(
+    "A file with the keys, as lines LEDGE_REMOTE_NAME_ACCESS_KEY_ID=…; the runtimes of a build read it again when it changes.",
+    textMatchingSchema(/\S/, "must be the path of a file"),
+  ),
   prefix: optional("Begins each key of the service's bucket.", prefix, ""),
   accept: optional(
     "What the service may lack: the start does not fail then.",
     listSchema(oneOfSchema<RemoteGap>(remoteGaps)),
     [],
   ),
+  connections: v.optional(
+    described(
+      `Requests under way at a time, in a runtime; others wait. ${remoteLimits.connections} by default.`,
+      v.pipe(numberSchema(1, 10_000, ""), v.integer("must be a whole number")),
+    ),
+  ),
+  answer_timeout: v.optional(
+    described(
+      `Until the head of an answer. ${inSeconds(remoteLimits.answerMilliseconds)}`,
+      seconds,
+    ),
+  ),
+  idle_timeout: v.optional(
+    described(
+      `For each 64 KiB of content, in both directions. ${inSeconds(remoteLimits.idleMilliseconds)}`,
+      seconds,
+    ),
+  ),
+  call_timeout: v.optional(
+    described(`For all requests of a call. ${inSeconds(remoteLimits.callMilliseconds)}`, seconds),
+  ),
 };
 const examples = { endpoint: "https://s3.example.net" };
-const remoteTable = tableSchema(remoteEntries, examples);
+const namespaceBucketKey = "kv_bucket";
+const remoteTable = tableSchema(
+  {
+    ...remoteEntries,
+    [namespaceBucketKey]: optional(
+      "The bucket of the service that has the KV namespaces of a build. In ledge dev and in tests they are local.",
+      textMatchingSchema(/^[^/]{1,255}$/, "must be the name of a bucket of the service"),
+    ),
+  },
+  examples,
+);
 
 /** For editors. `ProjectRemotes` checks each table by itself. */
 export const remotesSchema = described(
@@ -119,15 +178,25 @@ export const remoteOptionSchema = v.pipe(
 );
 
 /** The option of the plugin. It has no keys: the keys stay in this process. */
-export function remoteOption({ credentials, ...remote }: ProjectRemote): Table {
-  return { ...remote, credentials: keepCredentials(credentials) };
+export function remoteOption({
+  credentials,
+  keysFile: _keysFile,
+  limits = {},
+  ...remote
+}: ProjectRemote): Table {
+  const settings = limitSettings.flatMap(([setting, limit, unit]) => {
+    const given = limits[limit];
+    return given === undefined ? [] : [[setting, given / unit] as const];
+  });
+  return { ...remote, ...Object.fromEntries(settings), credentials: keepCredentials(credentials) };
 }
 
 export function remotePlace(
-  { name, endpoint: origin, region, prefix: begin }: ProjectRemote,
+  { name, endpoint: origin, region, prefix: begin, limits }: ProjectRemote,
   bucketName: string,
 ): RemotePlace {
-  return { remote: name, endpoint: origin, region, bucketName, prefix: begin };
+  const place = { remote: name, endpoint: origin, region, bucketName, prefix: begin };
+  return limits === undefined ? place : { ...place, limits };
 }
 
 const noCredentials: RemoteCredentials = { accessKeyId: "", secretAccessKey: "" };
@@ -135,12 +204,24 @@ const noCredentials: RemoteCredentials = { accessKeyId: "", secretAccessKey: "" 
 /** Finds the remote that a bucket names at `path`. Returns `undefined` after a mistake. */
 export type FindRemote = (name: string, path: Path) => ProjectRemote | undefined;
 
+interface ProjectRemotes {
+  readonly findRemote: FindRemote;
+  /** Only a build asks, so nothing else needs keys of the remote. */
+  readonly findNamespaceBucket: () => NamespaceBucket | undefined;
+}
+
 /** @param secrets `.dev.vars` and the environment */
 export function readRemotes(
   given: unknown,
   secrets: Secrets,
-  { report, keysOptional }: { readonly report: ReportMistake; readonly keysOptional: boolean },
-): FindRemote {
+  options: {
+    readonly report: ReportMistake;
+    readonly keysOptional: boolean;
+    /** Paths are relative to it. */
+    readonly folder: string;
+  },
+): ProjectRemotes {
+  const { report, keysOptional, folder } = options;
   const tables = new Map<string, v.InferOutput<typeof remoteTable> | null>();
   const withoutKeys = new Set<string>();
   const entries = parseValue(anyTableSchema, given, ["remotes"], report) ?? {};
@@ -149,18 +230,43 @@ export function readRemotes(
     if (!namePattern.test(name)) report(path, nameProblem(name));
     tables.set(name, parseValue(remoteTable, table, path, report));
   }
-  return (name, path) => {
+  const [namespaceBucket, ...others] = [...tables].flatMap(([name, table]) => {
+    const bucketName = table?.[namespaceBucketKey];
+    return bucketName === undefined ? [] : { name, bucketName, path: ["remotes", name] };
+  });
+  for (const { path } of others) {
+    const problem = `is already in remotes.${namespaceBucket?.name}: all KV namespaces are in one bucket`;
+    report([...path, namespaceBucketKey], problem);
+  }
+  const findRemote: FindRemote = (name, path) => {
     const table = tables.get(name);
     if (table === undefined) report(path, unknownRemote(name, [...tables.keys()]));
     if (table === undefined || table === null) return undefined;
     const place = ".dev.vars or in the environment";
-    const credentials = findCredentials(name, table, secrets, place);
-    if (typeof credentials !== "string") return remoteOf(name, table, credentials);
-    if (keysOptional) return remoteOf(name, table, noCredentials);
+    const keysFile = table.keys_file && resolve(folder, table.keys_file);
+    const known = { ...secrets, ...(keysFile !== undefined && readKeys(keysFile)) };
+    const credentials = findCredentials(name, table, known, keysFile ?? place);
+    const file = keysFile !== undefined && { keysFile };
+    if (typeof credentials !== "string") return { ...remoteOf(name, table, credentials), ...file };
+    if (keysOptional) return { ...remoteOf(name, table, noCredentials), ...file };
     if (!withoutKeys.has(name)) report(["remotes", name], credentials);
     withoutKeys.add(name);
     return undefined;
   };
+  return {
+    findRemote,
+    findNamespaceBucket() {
+      if (namespaceBucket === undefined) return undefined;
+      const { name, bucketName, path } = namespaceBucket;
+      const remote = findRemote(name, path);
+      return remote && { remote, bucketName };
+    },
+  };
+}
+
+/** A build can be made where the file is not. */
+function readKeys(path: string): Secrets {
+  return existsSync(path) ? parseEnv(readFileSync(path, "utf8")) : {};
 }
 
 function unknownRemote(name: string, known: readonly string[]): string {
@@ -217,11 +323,31 @@ function secret(secrets: Secrets, name: string): string | undefined {
 
 function remoteOf(
   name: string,
-  table: Pick<v.InferOutput<typeof remoteTable>, "endpoint" | "region" | "prefix" | "accept">,
+  table: Omit<v.InferOutput<typeof remoteTable>, keyof GivenKeys>,
   credentials: RemoteCredentials,
 ): ProjectRemote {
   const { endpoint: origin, region, prefix: begin, accept } = table;
-  return { name, endpoint: origin, region, prefix: begin, accept, credentials };
+  const limits = limitsOf(table);
+  const given = Object.keys(limits).length > 0 ? { limits } : {};
+  return { name, endpoint: origin, region, prefix: begin, accept, ...given, credentials };
+}
+
+/** The settings of a table, the bounds that they give, and the unit. */
+const limitSettings = [
+  ["connections", "connections", 1],
+  ["answer_timeout", "answerMilliseconds", 1000],
+  ["idle_timeout", "idleMilliseconds", 1000],
+  ["call_timeout", "callMilliseconds", 1000],
+] as const;
+
+function limitsOf(
+  table: Pick<v.InferOutput<typeof remoteTable>, (typeof limitSettings)[number][0]>,
+): Partial<RemoteLimits> {
+  const given = limitSettings.flatMap(([setting, limit, unit]) => {
+    const value = table[setting];
+    return value === undefined ? [] : [[limit, value * unit] as const];
+  });
+  return Object.fromEntries(given);
 }
 
 function parseEndpoint(given: string): string | null {

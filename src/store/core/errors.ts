@@ -64,22 +64,65 @@ export const storeErrorTable = Object.fromEntries(
   { readonly name: string; readonly status: number; readonly text: string }
 >;
 
+/**
+ * What a script can tell apart of an error of a bucket on an S3 service: properties of the thrown error
+ * (`StoreServiceError` of `types/store.ts` describes each).
+ */
+export interface ServiceFailure {
+  readonly outcome: "not executed" | "unknown";
+  readonly reason: FailureReason;
+  readonly status?: number;
+  readonly serviceCode?: string;
+  readonly requestId?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export type FailureReason =
+  | "throttled"
+  | "denied"
+  | "unreachable"
+  | "timeout"
+  | "unavailable"
+  | "conflict"
+  | "space"
+  | "unsupported"
+  | "refused";
+
+/** The fields of an error, without others. */
+export function failureOf(error: ServiceFailure): ServiceFailure {
+  const { outcome, reason, status, serviceCode, requestId, retryAfterSeconds } = error;
+  return {
+    outcome,
+    reason,
+    ...(status !== undefined && { status }),
+    ...(serviceCode !== undefined && { serviceCode }),
+    ...(requestId !== undefined && { requestId }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}
+
 /** A broken rule of the store. The error crosses RPC as `{ code, text }`, not as an exception. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   /** Whether the device has no space for the write. For the binding this is an internal error. */
   readonly lacksSpace: boolean;
+  /** Only of a bucket on an S3 service. */
+  readonly failure: ServiceFailure | undefined;
 
   /** @param text replaces the text of the table where a more precise text is known */
   constructor(
     code: StoreErrorCode,
     text: string = storeErrorTable[code].text,
-    { lacksSpace = false }: { readonly lacksSpace?: boolean } = {},
+    {
+      lacksSpace = false,
+      failure,
+    }: { readonly lacksSpace?: boolean; readonly failure?: ServiceFailure | undefined } = {},
   ) {
     super(text);
     this.name = "StoreError";
     this.code = code;
     this.lacksSpace = lacksSpace;
+    this.failure = failure;
   }
 
   get status(): number {

@@ -9,7 +9,7 @@ import type { ByteRange, RangeRequest } from "./byte-range.ts";
 import type { Checksums, ExpectedChecksum, Hashes, UploadChecksum } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
 import type { KeyHolder, CustomMetadata, HttpMetadata } from "./metadata.ts";
-import type { StoreErrorCode, Method } from "./errors.ts";
+import type { StoreErrorCode, Method, ServiceFailure } from "./errors.ts";
 import type { AbortRule, CompletedPart, ListedPart, PartReference } from "./multipart.ts";
 import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from "./limits.ts";
 
@@ -254,6 +254,8 @@ export type Outcome<M extends Method = Method> = {
       readonly text: string;
       /** Only where it is true. */
       readonly lacksSpace?: boolean;
+      /** Only of a bucket on an S3 service. */
+      readonly failure?: ServiceFailure;
     }
 );
 

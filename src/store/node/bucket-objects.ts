@@ -229,10 +229,15 @@ export async function asUserError<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof ConnectionLostError || error instanceof RemoteUnusableError) {
-      throw new UserError(error.message, { cause: error });
-    }
+    if (error instanceof ConnectionLostError) throw new UserError(error.message, { cause: error });
     if (!(error instanceof StoreError)) throw error;
-    throw new UserError(`${error.message} (${error.code})`, { cause: error });
+    const { message, code, failure } = error;
+    const marks = [
+      ...(error instanceof RemoteUnusableError ? [] : [code]),
+      // The operator of the service finds the request in its log.
+      ...(failure?.requestId === undefined ? [] : [`request ${failure.requestId}`]),
+    ];
+    const text = marks.length === 0 ? message : `${message} (${marks.join(", ")})`;
+    throw new UserError(text, { cause: error });
   }
 }

@@ -100,8 +100,13 @@ export class FaultsConnection<Faults extends object, Report> {
       this.#failures = 0;
     } catch (error) {
       this.#problem = error as Error;
-      this.#link?.close();
-      this.#link = null;
+      if (error instanceof RefusedFaultsError) {
+        // The other end may start to take them: when its listeners are open, or in its next runtime.
+        this.#failures = briskAttempts;
+      } else {
+        this.#link?.close();
+        this.#link = null;
+      }
       this.#retryLater();
     }
   }
@@ -146,11 +151,17 @@ class FaultsLink<Report> extends AnsweringSocket<Report> {
     });
   }
 
-  /** @throws EndpointClosedError */
-  send(request: object): Promise<Report> {
-    return this.ask(this.#sent++, Buffer.from(JSON.stringify(request)));
+  /** @throws EndpointClosedError, RefusedFaultsError */
+  async send(request: object): Promise<Report> {
+    const report = await this.ask(this.#sent++, Buffer.from(JSON.stringify(request)));
+    const { refused } = report as { readonly refused?: string };
+    if (refused !== undefined) throw new RefusedFaultsError(refused);
+    return report;
   }
 }
+
+/** The message is the other end's sentence. */
+class RefusedFaultsError extends UserError {}
 
 /**
  * The addresses of the stores whose faults this process holds, by their holders. A runtime that this

@@ -65,7 +65,7 @@ async function exchange(
     return answered;
   }
   // Without an answer, a failure of the content is the failure that counts.
-  const sent = sendContent(body, request);
+  const sent = sendContent(message, body, request);
   return Promise.race([answered, sent.then(() => answered)]).catch(async (error: unknown) => {
     await sent;
     throw error;
@@ -105,7 +105,11 @@ function transportError(error: NodeJS.ErrnoException, isConnected: boolean): Tra
  * Rejects only when the content fails, and ends the request then. A service that refuses a request before
  * it has the content gets no more of it: the connection ends with the answer.
  */
-async function sendContent({ stream, length }: SizedStream, request: ClientRequest): Promise<void> {
+async function sendContent(
+  { onContent }: S3Message,
+  { stream, length }: SizedStream,
+  request: ClientRequest,
+): Promise<void> {
   let isRefused = false;
   request.once("response", (response: IncomingMessage) => {
     isRefused = (response.statusCode as number) >= 300 && !request.writableEnded;
@@ -118,6 +122,7 @@ async function sendContent({ stream, length }: SizedStream, request: ClientReque
       sent += chunk.byteLength;
       if (sent > length) break;
       if (!request.write(chunk)) await drained(request);
+      onContent?.(chunk.byteLength);
     }
     if (sent !== length) {
       throw new Error(`The content has ${sent} bytes, and ${length} were announced.`);

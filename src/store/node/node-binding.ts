@@ -20,7 +20,13 @@ import {
   type StreamValue,
   type Value,
 } from "../client/bucket-calls.ts";
-import { internalError, reasonOf, refusal, connectionLost } from "../client/failure.ts";
+import {
+  internalError,
+  reasonOf,
+  refusal,
+  connectionLost,
+  unpackFailure,
+} from "../client/failure.ts";
 import type { BucketSettings, Content, Request, Result } from "../core/operations.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import { ConnectionLostError } from "../core/fault.ts";
@@ -71,7 +77,7 @@ export function nodeBinding(settings: BucketSettings): ProxyHandler<object> {
 
 function proxiedCalls(binding: ProxiedBinding): BucketCalls {
   const invoke = (name: ProxiedCall, ...args: unknown[]): Promise<never> =>
-    binding["ledge:bucket"](name, ...args) as Promise<never>;
+    binding["ledge:bucket"](name, ...args).catch(unpackFailure) as Promise<never>;
   const open = pulledContents({
     read: (id, length) => invoke("read", { id, length } satisfies PieceRequest),
     // After `dispose()` the proxy refuses calls, and the runtime has closed its files.

@@ -1,10 +1,10 @@
 /**
  * The buckets of this process that are on S3 services. This process talks to the services itself: no
- * runtime and no file of the store's folder takes part. The buckets share connections, and a folder for
+ * runtime and no database of the store's folder takes part. The buckets share connections, and a folder for
  * large content.
  *
- * What a service honours is found out at a start, or at the first write, once for each bucket and prefix;
- * after a failure, the next use asks again.
+ * What a service honours is found out at a start, or at the first write (`kept-features.ts`); after a failure, the
+ * next use asks again.
  */
 import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -16,12 +16,12 @@ import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../base/user-error.ts";
 import { OwnFolder } from "../../state/runs.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
-import { StoreError } from "../core/errors.ts";
+import { failureOf, StoreError } from "../core/errors.ts";
 import { deleteKeysMax } from "../core/limits.ts";
 import { decodeObjects } from "../core/object.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
-import { probe, requireBucket, requiredGaps } from "../remote/probe.ts";
-import { RemoteBucket } from "../remote/remote-bucket.ts";
+import { requireBucket } from "../remote/probe.ts";
+import { needsFeatures, RemoteBucket } from "../remote/remote-bucket.ts";
 import type { Spool } from "../remote/remote-context.ts";
 import {
   noFeatures,
@@ -43,18 +43,26 @@ import {
   type OpenedObject,
 } from "./bucket.ts";
 import { createHttpTransport } from "./http-transport.ts";
+import { findFeatures, type FindOptions } from "./kept-features.ts";
 import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
 
 export class RemoteBuckets {
   readonly #transport = createHttpTransport();
   readonly #spool = new SpoolFolder();
   readonly #known = new Map<string, { readonly access: RemoteAccess; readonly bucket: Bucket }>();
+  readonly #storeFolder: string;
+
+  constructor(storeFolder: string) {
+    this.#storeFolder = storeFolder;
+  }
 
   /** @param access may differ from that of an earlier call, when the configuration has changed */
   bucket(name: string, access: RemoteAccess): Bucket {
     const known = this.#known.get(name);
     if (known !== undefined && isDeepStrictEqual(known.access, access)) return known.bucket;
-    const bucket = new ServiceBucket(name, access, this.#transport.send, this.#spool);
+    const { send } = this.#transport;
+    const find = () => findFeatures(access, send, { storeFolder: this.#storeFolder });
+    const bucket = new ServiceBucket(name, access, send, find, this.#spool);
     this.#known.set(name, { access, bucket });
     return bucket;
   }
@@ -67,8 +75,8 @@ export class RemoteBuckets {
 
 /** The bucket is not there, or its service cannot be used. The message says why. */
 export class RemoteUnusableError extends StoreError {
-  constructor(message: string) {
-    super(10001, message);
+  constructor(message: string, error?: RemoteError) {
+    super(10001, message, { failure: error && failureOf(error) });
   }
 }
 
@@ -91,17 +99,25 @@ class ServiceBucket implements Bucket {
    */
   readonly #writer: () => Promise<RemoteBucket>;
 
-  constructor(name: string, access: RemoteAccess, transport: S3Transport, spool: SpoolFolder) {
+  constructor(
+    name: string,
+    access: RemoteAccess,
+    transport: S3Transport,
+    find: () => Promise<RemoteFeatures>,
+    spool: SpoolFolder,
+  ) {
     const { credentials, accept: _accept, ...place } = access;
     const connection = new S3Connection(place, credentials, transport);
-    const opened = (find: () => Promise<RemoteFeatures>) =>
+    const opened = (found: () => Promise<RemoteFeatures>) =>
       untilSuccess(async () => {
         // A configuration that was read for buckets of the state folder may lack the keys of remotes.
         if (credentials.accessKeyId === "") {
           throw new RemoteUnusableError(missingKeysSentence(place));
         }
-        const features = await find().catch((error: unknown) => {
-          throw error instanceof RemoteError ? new RemoteUnusableError(error.message) : error;
+        const features = await found().catch((error: unknown) => {
+          throw error instanceof RemoteError
+            ? new RemoteUnusableError(error.message, error)
+            : error;
         });
         return new RemoteBucket({ connection, features, spool });
       });
@@ -109,11 +125,11 @@ class ServiceBucket implements Bucket {
     this.place = place;
     this.#spool = spool;
     this.#reader = opened(() => requireBucket(connection).then(() => noFeatures));
-    this.#writer = opened(() => probeRemote(access, transport));
+    this.#writer = opened(find);
   }
 
   async call<M extends BucketMethod>(request: Request<M>): Promise<Result<M>> {
-    const opened = needsFeatures(request) ? this.#writer() : this.#reader();
+    const opened = needsFeatures(request.method) ? this.#writer() : this.#reader();
     const bucket = await opened.catch(async (error: unknown) => {
       if ("content" in request) await this.discard(request.content);
       throw error;
@@ -136,8 +152,9 @@ class ServiceBucket implements Bucket {
       return await this.#spool.write(body, options);
     } catch (error) {
       if (!(error instanceof ContentNotWrittenError)) throw error;
-      const text = `${error.message}. Content for a remote bucket waits in the temporary folder (TMPDIR).`;
-      throw new StoreError(10001, text, { lacksSpace: error.code === "ENOSPC" });
+      const text = `${error.message}. Content for a remote bucket waits in the temporary folder, ${tmpdir()} (TMPDIR).`;
+      const failure = { outcome: "not executed", reason: "space" } as const;
+      throw new StoreError(10001, text, { lacksSpace: error.code === "ENOSPC", failure });
     }
   }
 
@@ -154,11 +171,6 @@ class ServiceBucket implements Bucket {
   }
 }
 
-/** Whether an operation depends on conditions that the service honours, or leads to an operation that does. */
-function needsFeatures({ method }: Request<BucketMethod>): boolean {
-  return ["put", "delete", "createUpload", "uploadPart", "completeUpload"].includes(method);
-}
-
 /** Content that arrives as the caller asks for it. To close it ends the request, if content is left. */
 function openContent(stream: ReadableStream<Uint8Array>): OpenContent {
   const reader = stream.getReader();
@@ -166,9 +178,10 @@ function openContent(stream: ReadableStream<Uint8Array>): OpenContent {
     async *chunks() {
       for (;;) {
         const { done, value } = await reader.read().catch((error: unknown) => {
-          throw error instanceof StoreError
-            ? error
-            : new StoreError(10001, `The content broke off: ${(error as Error).message}`);
+          if (error instanceof StoreError) throw error;
+          const failure = error instanceof RemoteError ? failureOf(error) : undefined;
+          const text = `The content broke off: ${(error as Error).message}`;
+          throw new StoreError(10001, text, { failure });
         });
         if (done) return;
         yield value;
@@ -190,33 +203,18 @@ function untilSuccess<Value>(work: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** What services honour, by the place and the credentials. */
-const probed = new Map<string, Promise<RemoteFeatures>>();
-
-/** @throws RemoteError for a service that cannot be used, or that lacks what the bucket needs */
-async function probeRemote(access: RemoteAccess, transport: S3Transport): Promise<RemoteFeatures> {
-  const { credentials, accept, ...place } = access;
-  const key = JSON.stringify([place, credentials]);
-  let features = probed.get(key);
-  if (features === undefined) {
-    features = probe(new S3Connection(place, credentials, transport));
-    probed.set(key, features);
-    features.catch(() => probed.delete(key));
-  }
-  const problem = requiredGaps(place, await features, accept);
-  if (problem !== null) throw new RemoteError("refused", problem);
-  return features;
-}
-
 /**
  * The check at a start that the S3 service of a bucket can be used.
  *
  * @throws UserError when the service cannot be used, or lacks what a bucket needs
  */
-export async function requireRemote(access: RemoteAccess): Promise<RemoteFeatures> {
+export async function requireRemote(
+  access: RemoteAccess,
+  options: FindOptions = {},
+): Promise<RemoteFeatures> {
   const transport = createHttpTransport();
   try {
-    return await probeRemote(access, transport.send);
+    return await findFeatures(access, transport.send, options);
   } catch (error) {
     throw error instanceof RemoteError ? new UserError(error.message, { cause: error }) : error;
   } finally {

@@ -31,7 +31,7 @@ export class StoreClient {
   readonly #folders: BucketFolders;
   readonly #configured: () => ConfiguredBuckets;
   readonly #buckets = new Map<string, Bucket>();
-  readonly #remotes = new RemoteBuckets();
+  readonly #remotes: RemoteBuckets;
   readonly #lockPath: string;
   /** When the store was opened: the creation of configured buckets that have no folder. */
   readonly #opened = Date.now();
@@ -42,6 +42,7 @@ export class StoreClient {
    */
   constructor(folder: string, configured: () => ConfiguredBuckets, clientName: ClientName = "s3") {
     this.#local = new LocalBuckets(folder, { clientName });
+    this.#remotes = new RemoteBuckets(folder);
     this.#folders = new BucketFolders(folder);
     this.#configured = configured;
     this.#lockPath = join(folder, "buckets.lock");

@@ -1,56 +1,136 @@
 /**
- * Finds out what an S3 service honours, with a few requests to keys of its own below the prefix, which it
+ * Finds out what an S3 service honours, with requests to keys of its own below the prefix (`probe-keys.ts`), which it
  * removes afterwards.
  *
- * A service can ignore a condition, refuse each request that has one, or honour it. Only a service that
- * refuses a condition that does not hold, and executes one that holds, honours it. Each feature has a key
- * of its own, so that all features are tried at the same time.
+ * A service can ignore a condition, refuse each request that has one, or honour it. Only a service that refuses a
+ * condition that does not hold, and executes one that holds, honours it: so each form is tried by itself first. Then
+ * requests race (`probe-races.ts`), because a service can honour a condition and lose updates nevertheless.
  */
-import { childText, writeXml } from "../../http/xml.ts";
-import { gapsOf, type RemoteFeatures, type RemoteGap, type RemotePlace } from "./remote-options.ts";
+import { md5 } from "../core/hash.ts";
+import { probeKeyStart, removeLeftovers, removeProbeObjects } from "./probe-keys.ts";
+import {
+  allDone,
+  attempt,
+  openCompletion,
+  raceCompletions,
+  raceConditionalDeletes,
+  raceDeletes,
+  racePuts,
+  raceUnconditionalPuts,
+  runRace,
+  store,
+  type Outcome,
+  type Race,
+} from "./probe-races.ts";
+import { requireFeatures } from "./remote-gaps.ts";
+import type { RemoteFeatures, RemoteGap, RemoteService } from "./remote-options.ts";
+import { identifyService } from "./remote-service.ts";
 import { nameOf } from "./remote-sentences.ts";
-import { parseDocument, readErrorDocument, readText } from "./s3-answer.ts";
+import { otherTag, putHeaders } from "./remote-writes.ts";
+import { parseDocument, readText } from "./s3-answer.ts";
 import type { S3Connection, S3Request } from "./s3-connection.ts";
 import { RemoteError } from "./s3-transport.ts";
 
-/** An entity tag that no content has. */
-const otherTag = "0123456789abcdef0123456789abcdef";
 const content = new TextEncoder().encode("ledge");
 
 /** @throws RemoteError when the service or the bucket cannot be used: the message says why */
 export async function probe(connection: S3Connection): Promise<RemoteFeatures> {
   await requireBucket(connection);
-  const start = `${connection.place.prefix}.ledge-probe-${crypto.randomUUID()}`;
-  const ifMatch = (request: Pick<S3Request, "method" | "body">, quote: string) => (key: string) =>
-    honoursTag(connection, { ...request, key }, quote);
-  const write = { method: "PUT", body: content } as const;
-  const trials = {
-    "none-match": (key: string) => honoursNoneMatch(connection, key),
-    quoted: ifMatch(write, '"'),
-    unquoted: ifMatch(write, ""),
-    delete: ifMatch({ method: "DELETE" }, '"'),
-    complete: (key: string) => honoursComplete(connection, key),
-  };
-  const keyOf = (name: string): string => `${start}-${name}`;
-  const outcomes = await Promise.allSettled(
-    Object.entries(trials).map(async ([name, honours]) =>
-      (await honours(keyOf(name))) ? name : null,
-    ),
-  );
+  const service = await identifyService(connection);
+  const hasVersions = service.versioning === "enabled" || service.versioning === "suspended";
+  await removeLeftovers(connection, hasVersions);
+  const start = probeKeyStart(connection);
+  const [outcome] = await Promise.allSettled([findFeatures(connection, start, service)]);
   // Also after a failure. What cannot be removed is a failure too: buckets need to delete.
-  const removals = await Promise.allSettled(
-    Object.keys(trials).map((name) => remove(connection, keyOf(name))),
-  );
-  for (const outcome of [...outcomes, ...removals]) {
-    if (outcome.status === "rejected") throw outcome.reason;
+  const [removal] = await Promise.allSettled([removeProbeObjects(connection, start, hasVersions)]);
+  if (outcome.status === "rejected") throw outcome.reason;
+  if (removal.status === "rejected") throw removal.reason;
+  return outcome.value;
+}
+
+/**
+ * What the service of a bucket honours, if the service is the one that was probed: then this is one request. If not,
+ * because it was upgraded or its bucket has versions by now, the service is probed again.
+ *
+ * @throws RemoteError also when the other service does not hold what the bucket needs
+ */
+export async function confirmFeatures(
+  connection: S3Connection,
+  known: RemoteFeatures,
+  accept: readonly RemoteGap[],
+): Promise<RemoteFeatures> {
+  const { server, versioning } = await identifyService(connection);
+  if (server === known.service.server && versioning === known.service.versioning) return known;
+  const features = await probe(connection);
+  requireFeatures(connection.place, features, accept);
+  return features;
+}
+
+async function findFeatures(
+  connection: S3Connection,
+  start: string,
+  service: RemoteService,
+): Promise<RemoteFeatures> {
+  const write = { method: "PUT", body: content } as const;
+  const [noneMatch, quoted, unquoted, isDeleteChecked, isCompletionChecked, unequalTag, etag] =
+    await allDone([
+      honoursNoneMatch(connection, `${start}none-match`),
+      honoursTag(connection, { ...write, key: `${start}quoted` }, '"'),
+      honoursTag(connection, { ...write, key: `${start}unquoted` }, ""),
+      honoursTag(connection, { method: "DELETE", key: `${start}delete` }, '"'),
+      honoursComplete(connection, `${start}complete`),
+      tryUnequalTag(connection, `${start}unequal`),
+      store(connection, `${start}tag`, content),
+    ]);
+  const putIfMatch = quoted ? "quoted" : unquoted ? "unquoted" : null;
+  const form = { putIfMatch, putIfNoneMatch: noneMatch } as const;
+  const run = (name: string, race: Race) => runRace(connection, `${start}race-${name}`, race);
+  const seen: Partial<Record<RemoteGap, string>> = {};
+
+  const ignored = [
+    ...(noneMatch ? [] : ["If-None-Match"]),
+    ...(putIfMatch === null ? ["If-Match"] : []),
+  ];
+  const putFault =
+    ignored.length > 0
+      ? `it ignores ${ignored.join(" and ")} of a put`
+      : ((await run("absent", racePuts(form, "absent"))) ??
+        (await run("present", racePuts(form, "present"))));
+  if (putFault !== null) seen["conditional-put"] = putFault;
+
+  const completionFault = isCompletionChecked
+    ? await run("complete", raceCompletions)
+    : "it ignores If-None-Match of a completion";
+  if (completionFault !== null) seen["conditional-complete"] = completionFault;
+
+  // Without conditional puts, nothing can contradict a delete, or a put without a condition.
+  const isRaced = putFault === null;
+  const deleteRace = async () =>
+    isRaced ? run("conditional-delete", raceConditionalDeletes(form)) : null;
+  const deleteFault = isDeleteChecked ? await deleteRace() : "it ignores If-Match of a delete";
+  const plainDeleteFault = isRaced ? await run("delete", raceDeletes(form)) : null;
+  if (deleteFault !== null) seen["conditional-delete"] = deleteFault;
+  if (deleteFault !== null && plainDeleteFault !== null) {
+    seen["conditional-delete"] = `${deleteFault}; ${plainDeleteFault}`;
   }
-  const honoured = new Set<unknown>(outcomes.map((each) => "value" in each && each.value));
-  const tagForm = (["quoted", "unquoted"] as const).find((form) => honoured.has(form));
+  const holds = async (put: "plain" | "unequal tag"): Promise<boolean> =>
+    !isRaced || (await run(put.replace(" ", "-"), raceUnconditionalPuts(form, put))) === null;
+  // A service that compares tags never acknowledges a put that has lost a race. Few races show that a service does so
+  // with plain puts: they are used only where the service says that it has no such condition.
+  const candidates = { executed: "unequal tag", other: "plain", refused: null } as const;
+  const candidate = candidates[unequalTag];
+  const unconditionalPut = candidate !== null && (await holds(candidate)) ? candidate : null;
+
   return {
-    putIfMatch: tagForm ?? null,
-    putIfNoneMatch: honoured.has("none-match"),
-    conditionalComplete: honoured.has("complete"),
-    conditionalDelete: honoured.has("delete"),
+    putIfMatch,
+    putIfNoneMatch: noneMatch,
+    conditionalComplete: completionFault === null,
+    conditionalDelete: deleteFault === null,
+    unconditionalPut,
+    unconditionalDelete: plainDeleteFault === null,
+    etagIsMd5: etag === md5(content),
+    service,
+    seen,
   };
 }
 
@@ -95,109 +175,31 @@ async function honoursTag(
   request: S3Request & { readonly key: string },
   quote: string,
 ): Promise<boolean> {
-  const entityTag = await put(connection, request.key);
-  const attemptIfMatch = (tag: string): Promise<Outcome> =>
+  const etag = await store(connection, request.key, content);
+  const attemptIfMatch = (tag: string) =>
     attempt(connection, { ...request, headers: { "if-match": quote + tag + quote } });
   if ((await attemptIfMatch(otherTag)) !== "refused") return false;
-  return (await attemptIfMatch(entityTag)) === "executed";
-}
-
-async function honoursComplete(connection: S3Connection, key: string): Promise<boolean> {
-  await put(connection, key);
-  const created = await connection.send({ method: "POST", key, query: [["uploads", ""]] });
-  const document = parseDocument(await readText(created));
-  const uploadId = document === null ? null : childText(document, "UploadId");
-  if (uploadId === null) return false;
-  const upload = ["uploadId", uploadId] as const;
-  try {
-    const part = await connection.send({
-      method: "PUT",
-      key,
-      query: [["partNumber", "1"], upload],
-      body: content,
-      isRepeatable: true,
-    });
-    await readText(part);
-    const parts = [{ PartNumber: 1, ETag: part.headers.get("etag") ?? "" }];
-    const outcome = await attempt(connection, {
-      method: "POST",
-      key,
-      query: [upload],
-      headers: { "if-none-match": "*", "content-type": "application/xml" },
-      body: new TextEncoder().encode(writeXml("CompleteMultipartUpload", { Part: parts })),
-    });
-    return outcome === "refused";
-  } finally {
-    // The upload may be complete: then there is nothing to abort.
-    await remove(connection, key, [upload]);
-  }
-}
-
-/** `other`: the service does not take a request with this condition. */
-type Outcome = "executed" | "refused" | "other";
-
-async function attempt(connection: S3Connection, request: S3Request): Promise<Outcome> {
-  try {
-    const answer = await connection.send(request);
-    const { status } = answer;
-    const text = await readText(answer);
-    if (status === 412 || status === 409) return "refused";
-    if (status >= 300) return "other";
-    // The status of a completion can be sent before its outcome is known.
-    const code = readErrorDocument(text)?.code;
-    if (code === undefined) return "executed";
-    return code === "PreconditionFailed" ? "refused" : "other";
-  } catch (error) {
-    const status = error instanceof RemoteError ? error.status : null;
-    if (status === 501 || status === 405) return "other";
-    throw error;
-  }
-}
-
-/** @returns the entity tag, without quotes */
-async function put(connection: S3Connection, key: string): Promise<string> {
-  const result = await connection.send({ method: "PUT", key, body: content, isRepeatable: true });
-  await readText(result);
-  const entityTag = result.headers.get("etag");
-  if (result.status === 200 && entityTag !== null) return entityTag.replaceAll('"', "");
-  const { place } = connection;
-  throw new RemoteError(
-    "refused",
-    `${nameOf(place)} does not store objects in the bucket "${place.bucketName}": a put has status ` +
-      `${result.status}${result.error === null ? " and no entity tag" : `, ${result.error.code}`}. ` +
-      "Allow the access key to write there.",
-    { status: result.status },
-  );
-}
-
-async function remove(
-  connection: S3Connection,
-  key: string,
-  query: NonNullable<S3Request["query"]> = [],
-): Promise<void> {
-  await readText(await connection.send({ method: "DELETE", key, query, isRepeatable: true }));
+  return (await attemptIfMatch(etag)) === "executed";
 }
 
 /**
- * Why a bucket cannot be used: a gap that the binding cannot do without, and that the configuration does
- * not accept. A conditional completion and a conditional delete are refused when they are requested.
+ * A put that requires any other object, also where there is none.
  *
- * @returns `null` for a service that suffices
+ * @returns `refused` also for a service that executes such a put for the same object
  */
-export function requiredGaps(
-  place: RemotePlace,
-  features: RemoteFeatures,
-  accept: readonly RemoteGap[],
-): string | null {
-  if (accept.includes("conditional-put") || !gapsOf(features).includes("conditional-put")) {
-    return null;
-  }
-  const ignored = [
-    ...(features.putIfNoneMatch ? [] : ["If-None-Match"]),
-    ...(features.putIfMatch === null ? ["If-Match"] : []),
-  ];
-  return (
-    `${nameOf(place)} ignores ${ignored.join(" and ")} of a put, so two writers can overwrite each other. ` +
-    `Use a service that honours conditional writes, or write accept = ["conditional-put"] in [remotes.${place.remote}].`
-  );
+async function tryUnequalTag(connection: S3Connection, key: string): Promise<Outcome> {
+  const attemptUnequal = (headers: Record<string, string>) =>
+    attempt(connection, { method: "PUT", key, body: content, headers });
+  const first = await attemptUnequal(putHeaders("unequal tag"));
+  if (first !== "executed") return first;
+  if ((await attemptUnequal(putHeaders("unequal tag"))) !== "executed") return "refused";
+  const etag = await store(connection, key, content);
+  const same = await attemptUnequal({ "if-none-match": `"${etag}"` });
+  return same === "refused" ? "executed" : "refused";
+}
+
+async function honoursComplete(connection: S3Connection, key: string): Promise<boolean> {
+  await store(connection, key, content);
+  const completion = await openCompletion(connection, key, content);
+  return (await attempt(connection, completion)) === "refused";
 }

@@ -6,7 +6,8 @@ import {
 } from "../../../test/store/support/simulated-connection.ts";
 import { md5 } from "../core/hash.ts";
 import { RemoteBucket } from "./remote-bucket.ts";
-import type { S3Message } from "./s3-transport.ts";
+import { packHeaders } from "./remote-object.ts";
+import { RemoteError, type S3Message } from "./s3-transport.ts";
 
 /** A bucket whose service answers with a status and a document. */
 function bucketOf(answer: (message: S3Message) => readonly [status: number, text: string]) {
@@ -24,7 +25,7 @@ const errorDocument = (code: string) => `<Error><Code>${code}</Code><Message>no<
 describe("RemoteBucket", () => {
   it("names the key of a refused put without the prefix", async () => {
     const { bucket } = bucketOf(({ method }) =>
-      method === "HEAD" ? [404, ""] : [400, errorDocument("InvalidRequest")],
+      method === "PUT" ? [400, errorDocument("InvalidRequest")] : [404, errorDocument("NoSuchKey")],
     );
     const bytes = new Uint8Array([1]);
     const outcome = await bucket.execute({
@@ -44,7 +45,9 @@ describe("RemoteBucket", () => {
   it("gives up a completion without a condition that the service always refuses as a conflict", async () => {
     const etag = "0".repeat(32);
     const part = `<Part><PartNumber>1</PartNumber><Size>1</Size><ETag>"${etag}"</ETag></Part>`;
-    const { bucket, messages } = bucketOf(({ method }) => {
+    const { bucket, messages } = bucketOf(({ method, target }) => {
+      if (method === "GET" && !target.includes("uploadId"))
+        return [404, errorDocument("NoSuchKey")];
       if (method === "GET") return [200, `<ListPartsResult>${part}</ListPartsResult>`];
       if (method === "HEAD") return [404, ""];
       return [messages.length < 1000 ? 409 : 400, errorDocument("OperationAborted")];
@@ -57,6 +60,67 @@ describe("RemoteBucket", () => {
     });
     expect(outcome).toMatchObject({ ok: false, code: 10058 });
     expect(messages.length).toBeLessThan(200);
+  });
+
+  it.each<["unequal tag" | "plain", true | undefined, object, number]>([
+    ["unequal tag", true, {}, 1],
+    ["unequal tag", undefined, {}, 2],
+    ["plain", true, {}, 2],
+    ["unequal tag", true, { onlyIf: { uploadedAfter: -1 } }, 2],
+  ])(
+    "counts a put as overwritten after a lost race only if neither has a condition: %s, %s, %j",
+    async (unconditionalPut, isUnconditional, condition, puts) => {
+      const bytes = new Uint8Array([1]);
+      const other = { version: "v", uploaded: 0, custom: {}, http: {}, checksums: {} } as const;
+      const found = {
+        ...packHeaders({ ...other, storageClass: "Standard", isUnconditional }),
+        etag: `"${md5(new Uint8Array([2]))}"`,
+        "content-length": "1",
+      };
+      let sent = 0;
+      const remote = simulatedContext((_, { method }) => {
+        if (method === "HEAD") return simulatedAnswer(200, found);
+        return simulatedAnswer(++sent === 1 ? 409 : 200, { etag: `"${md5(bytes)}"` });
+      });
+      const features = { ...remote.features, unconditionalPut, putIfMatch: "quoted" } as const;
+      const bucket = new RemoteBucket({ ...remote, features });
+      const outcome = await bucket.execute({
+        method: "put",
+        key: "a",
+        http: {},
+        custom: {},
+        storageClass: "Standard",
+        content: { bytes, size: 1, checksums: { md5: md5(bytes) } },
+        ...condition,
+      });
+      expect([outcome.ok, sent]).toEqual([true, puts]);
+    },
+  );
+
+  it("asks what the service honours before its first write, once, and again after a failure", async () => {
+    const remote = simulatedContext(({ searchParams }, { method }) =>
+      method === "GET" || searchParams.has("uploads")
+        ? simulatedAnswer(404, { text: errorDocument("NoSuchKey") })
+        : simulatedAnswer(method === "DELETE" ? 204 : 404),
+    );
+    let asked = 0;
+    const confirm = async () => {
+      if (++asked === 1) throw new RemoteError("refused", "It lacks something.");
+      return { ...remote.features, unconditionalDelete: true };
+    };
+    const bucket = new RemoteBucket(remote, { confirm });
+    const remove = () => bucket.execute({ method: "delete", keys: ["a"] });
+    expect(await bucket.execute({ method: "head", key: "a" })).toMatchObject({ value: null });
+    expect(asked).toBe(0);
+    const refused = await Promise.all([remove(), remove()]);
+    expect(refused.map((each) => !each.ok && each.text)).toEqual([
+      "It lacks something.",
+      "It lacks something.",
+    ]);
+    expect(asked).toBe(1);
+    expect(await Promise.all([remove(), remove()])).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(await remove()).toMatchObject({ ok: true });
+    expect(asked).toBe(2);
   });
 
   it("refuses a key that is too long with the prefix", async () => {

@@ -2,9 +2,10 @@
  * A bucket on an S3 service: executes the operations of a bucket (`core/operations.ts`), as the Durable
  * Object of a local bucket does.
  */
-import { StoreError, type Method } from "../core/errors.ts";
+import { failureOf, StoreError, type Method, type ServiceFailure } from "../core/errors.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { createContext, type RemoteContext } from "./remote-context.ts";
+import { RemoteMetrics } from "./remote-metrics.ts";
 import { encodeObject } from "./remote-object.ts";
 import { countObjects, listObjects, countUploads, listUploads } from "./remote-list.ts";
 import { getObject, headObject, type GetRequest, type RemoteObject } from "./remote-reads.ts";
@@ -16,16 +17,51 @@ import {
   uploadPart,
 } from "./remote-uploads.ts";
 import { deleteObjects, putObject } from "./remote-writes.ts";
+import type { RemoteFeatures } from "./remote-options.ts";
 import { RemoteError } from "./s3-transport.ts";
 
 /** An operation that `execute` executes. */
 type Executed = Exclude<Operation, { method: "get" }>;
 
-export class RemoteBucket {
-  readonly #context: RemoteContext;
+/** A probe takes seconds. */
+const confirmationMillisecondsMax = 60_000;
 
-  constructor(options: Parameters<typeof createContext>[0]) {
+export class RemoteBucket {
+  readonly #metrics: RemoteMetrics;
+  #context: RemoteContext;
+  #confirm: (() => Promise<RemoteFeatures>) | undefined;
+  #confirmation: Promise<void> | undefined;
+
+  /** @param more `confirm` is asked before the first write what the service honours, until it answers */
+  constructor(
+    options: Parameters<typeof createContext>[0],
+    more: {
+      readonly metrics?: RemoteMetrics;
+      readonly confirm?: () => Promise<RemoteFeatures>;
+    } = {},
+  ) {
     this.#context = createContext(options);
+    this.#metrics = more.metrics ?? new RemoteMetrics();
+    this.#confirm = more.confirm;
+  }
+
+  /** Operations that come meanwhile have the same confirmation. */
+  async #confirmed(): Promise<RemoteContext> {
+    for (;;) {
+      const confirm = this.#confirm;
+      if (confirm === undefined) return this.#context;
+      const confirmation = (this.#confirmation ??= confirm()
+        .then((features) => {
+          this.#context = { ...this.#context, features };
+          this.#confirm = undefined;
+        })
+        .finally(() => (this.#confirmation = undefined)));
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(late.resolve, confirmationMillisecondsMax);
+      await Promise.race([confirmation, late.promise]).finally(() => clearTimeout(timer));
+      // workerd ends the work of a request that its client has left: then the next operation asks.
+      if (this.#confirmation === confirmation) this.#confirmation = undefined;
+    }
   }
 
   /**
@@ -35,10 +71,15 @@ export class RemoteBucket {
   async execute<M extends Exclude<Method, "get">>(request: Request<M>): Promise<Outcome<M>> {
     const operation = request as unknown as Executed;
     try {
-      return { ok: true, value: (await perform(this.#context, operation)) as Result<M> };
+      const work = async (): Promise<Result<Exclude<Method, "get">>> => {
+        const context = needsFeatures(operation.method) ? await this.#confirmed() : this.#context;
+        return perform(operation.method === "stats" ? context : ofCall(context), operation);
+      };
+      const value = await this.#metrics.measure(operation.method, keyOf(operation), work);
+      return { ok: true, value: value as Result<M> };
     } catch (error) {
-      const { code, message, lacksSpace } = storeErrorOf(error);
-      return { ok: false, code, text: message, ...(lacksSpace && { lacksSpace }) };
+      const { code, message, failure } = storeErrorOf(error);
+      return { ok: false, code, text: message, failure };
     } finally {
       await removeContent(this.#context, operation);
     }
@@ -47,11 +88,26 @@ export class RemoteBucket {
   /** @throws StoreError */
   async get(request: GetRequest): Promise<RemoteObject | null> {
     try {
-      return await getObject(this.#context, request);
+      const work = () => getObject(ofCall(this.#context), request);
+      return await this.#metrics.measure("get", request.key, work);
     } catch (error) {
       throw storeErrorOf(error);
     }
   }
+}
+
+/** Whether an operation depends on what the service honours, or leads to an operation that does. */
+export function needsFeatures(method: Method): boolean {
+  return ["put", "delete", "createUpload", "uploadPart", "completeUpload"].includes(method);
+}
+
+/** The requests of a call share its time. The number of pages of a count has no bound. */
+function ofCall(remote: RemoteContext): RemoteContext {
+  return { ...remote, connection: remote.connection.forCall() };
+}
+
+function keyOf(operation: Executed): string | undefined {
+  return "key" in operation ? operation.key : undefined;
 }
 
 async function perform(
@@ -118,12 +174,24 @@ async function removeContent({ spool }: RemoteContext, operation: Executed): Pro
   }
 }
 
+interface RefusedError extends StoreError {
+  readonly failure: ServiceFailure;
+}
+
 /** A failure of the service is an internal error of the store, with a text that says what happened. */
-function storeErrorOf(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
+function storeErrorOf(error: unknown): RefusedError {
+  if (error instanceof StoreError) {
+    // A rule of ours that does not hold.
+    const { failure = { outcome: "not executed", reason: "refused" } } = error;
+    return Object.assign(error, { failure });
+  }
   if (error instanceof RemoteError) {
-    return Object.assign(new StoreError(10001, error.message), { cause: error });
+    return Object.assign(new StoreError(10001, error.message), {
+      failure: failureOf(error),
+      cause: error,
+    });
   }
   console.error("Cannot execute an operation of a remote bucket:", error);
-  return Object.assign(new StoreError(10001), { cause: error });
+  const failure: ServiceFailure = { outcome: "unknown", reason: "unavailable" };
+  return Object.assign(new StoreError(10001), { failure, cause: error });
 }

@@ -16,6 +16,8 @@ export interface RemoteContext {
   readonly features: RemoteFeatures;
   readonly spool: Spool;
   readonly now: () => number;
+  /** A write that has lost a race waits before the next attempt. */
+  readonly pause: (milliseconds: number) => Promise<void>;
   /** The lengths of parts of objects: a client that reads all parts asks for the parts before each again. */
   readonly partLengths: GenerationalCache<number>;
 }
@@ -33,12 +35,14 @@ export interface Spool {
 /** Characters of names in a generation of the cache: about 20,000 parts. */
 const cachedCharactersMax = 2 * 1024 * 1024;
 
-/** @param options the clock is that of the runtime, unless a test gives another */
+/** @param options the clock and the pauses are those of the runtime, unless a test gives others */
 export function createContext(
   options: Pick<RemoteContext, "connection" | "features" | "spool"> & Partial<RemoteContext>,
 ): RemoteContext {
   return {
     now: () => Date.now(),
+    pause: (milliseconds) =>
+      new Promise((resolve) => setTimeout(resolve, Math.random() * milliseconds)),
     ...options,
     prefix: options.connection.place.prefix,
     partLengths: new GenerationalCache(cachedCharactersMax, (name) => name.length),

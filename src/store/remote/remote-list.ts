@@ -1,9 +1,14 @@
 /**
  * Lists the objects and the uploads in progress of a bucket on an S3 service.
  *
- * A page of objects (ListObjectsV2) has keys and sizes. The other properties of an object are in its
- * headers, so a listing sends a HEAD for each object, some at the same time. An object that is deleted
- * meanwhile is left out. Cursors are our own (`core/list-page.ts`), so they are valid in every process.
+ * A page of objects (ListObjectsV2) has keys, sizes, entity tags and times. Metadata are in the headers of an
+ * object, so a listing with metadata sends a HEAD for each object, some at the same time; an object that is
+ * deleted meanwhile is left out.
+ *
+ * Without metadata, the version, the time and the storage class of an object are those of the
+ * service, as for objects of other programs.
+ *
+ * Cursors are our own (`core/list-page.ts`), so they are valid in every process.
  *
  * A page begins at a bound of our own. `start-after` is exclusive: for a bound that is inclusive, the
  * request begins a little before the bound, and what is before the bound is left out here.
@@ -39,8 +44,9 @@ import type {
   UploadPosition,
   UploadRecord,
 } from "../core/operations.ts";
+import { isProbeKey } from "./probe-keys.ts";
 import type { RemoteContext } from "./remote-context.ts";
-import { decodeUploadId, encodeUploadId } from "./remote-object.ts";
+import { decodeUploadId, encodeUploadId, md5OfEtag, unquoted } from "./remote-object.ts";
 import { headObject } from "./remote-reads.ts";
 import { isTruncated, requireDocument, textDecoderOf } from "./s3-answer.ts";
 import type { S3Query } from "./s3-connection.ts";
@@ -59,7 +65,7 @@ interface PageQuery {
 
 /** An object, or a rolled-up prefix with its delimiter. Keys are without the prefix of the bucket. */
 type ListedItem =
-  | { readonly kind: "key"; readonly text: string; readonly size: number }
+  | { readonly kind: "key"; readonly text: string; readonly object: NewObject }
   | { readonly kind: "prefix"; readonly text: string };
 
 interface ServicePage {
@@ -77,13 +83,15 @@ export async function listObjects(
   const from = firstBound({ prefix, startAfter, after });
   if (from === null) return { objectsJson: "[]", prefixes: [] };
   const { items, hasMore } = await readServicePage(remote, { prefix, delimiter, from, limit });
-  const weightMax = includeHttp || includeCustom ? listPageBytesMax : Infinity;
+  const hasMetadata = includeHttp || includeCustom;
+  const weightMax = hasMetadata ? listPageBytesMax : Infinity;
+  const described = hasMetadata ? describedItems(remote, items) : items.map(listedItem);
   const rows: string[] = [];
   const prefixes: string[] = [];
   let weight = 0;
   let last: ListedItem | undefined;
   let isFull = false;
-  for await (const { item, object } of describedItems(remote, items)) {
+  for await (const { item, object } of described) {
     if (item.kind === "prefix") prefixes.push(item.text);
     else if (object !== null) {
       const row = rowOf(object, request);
@@ -117,7 +125,7 @@ export async function countObjects(
     const { items, hasMore } = await readServicePage(remote, query);
     for (const item of items) {
       objects++;
-      if (item.kind === "key") bytes += item.size;
+      if (item.kind === "key") bytes += item.object.size;
     }
     const last = items.at(-1);
     if (last !== undefined && objects >= limit) return { objects, bytes, next: last.text };
@@ -126,11 +134,21 @@ export async function countObjects(
   }
 }
 
+interface DescribedItem {
+  readonly item: ListedItem;
+  readonly object: NewObject | null;
+}
+
+/** Without a HEAD. */
+function listedItem(item: ListedItem): DescribedItem {
+  return { item, object: item.kind === "key" ? item.object : null };
+}
+
 /** The items in order, with their objects. The HEADs are ahead of the caller. */
 async function* describedItems(
   remote: RemoteContext,
   items: readonly ListedItem[],
-): AsyncGenerator<{ item: ListedItem; object: NewObject | null }> {
+): AsyncGenerator<DescribedItem> {
   const heads: Promise<NewObject | null>[] = [];
   for (const [index, item] of items.entries()) {
     for (const { kind, text } of items.slice(heads.length, index + headsMax)) {
@@ -198,7 +216,7 @@ async function readPage(
     ];
     const { text } = await connection.exchange({ method: "GET", query }, "list objects");
     const page = parsePage(requireDocument(text), bucketPrefix);
-    items.push(...page.items.filter((item) => isInBound(item.text, from)));
+    items.push(...page.items.filter(({ text: key }) => isInBound(key, from) && !isProbeKey(key)));
     if (page.token === null || items.length >= limit) {
       return { items, hasMore: page.token !== null };
     }
@@ -240,11 +258,10 @@ function parsePage(
   const decode = textDecoderOf(document);
   const keyOf = (element: XmlElement, name: string): string =>
     decode(childText(element, name) ?? "").slice(bucketPrefix.length);
-  const objects = childrenOf(document, "Contents").map((element): ListedItem => ({
-    kind: "key",
-    text: keyOf(element, "Key"),
-    size: Number(childText(element, "Size")),
-  }));
+  const objects = childrenOf(document, "Contents").map((element): ListedItem => {
+    const text = keyOf(element, "Key");
+    return { kind: "key", text, object: listedObject(text, element) };
+  });
   const prefixes = childrenOf(document, "CommonPrefixes").map((element): ListedItem => ({
     kind: "prefix",
     text: keyOf(element, "Prefix"),
@@ -252,6 +269,22 @@ function parsePage(
   return {
     items: [...objects, ...prefixes].toSorted((a, b) => compareKeys(a.text, b.text)),
     token: isTruncated(document) ? childText(document, "NextContinuationToken") : null,
+  };
+}
+
+function listedObject(key: string, element: XmlElement): NewObject {
+  const etag = unquoted(childText(element, "ETag") ?? "");
+  const isInfrequent = childText(element, "StorageClass") === "STANDARD_IA";
+  return {
+    key,
+    version: etag,
+    uploaded: Date.parse(childText(element, "LastModified") ?? "") || 0,
+    size: Number(childText(element, "Size")),
+    etag,
+    checksums: md5OfEtag(etag),
+    storageClass: isInfrequent ? "InfrequentAccess" : "Standard",
+    http: {},
+    custom: {},
   };
 }
 
@@ -274,8 +307,8 @@ export async function listUploads(
       ...marker,
     ]);
     for (const upload of page.uploads) {
-      if (!isInProgress(remote, upload)) continue;
       const { key, uploadId } = upload;
+      if (!isInProgress(remote, upload) || isProbeKey(key)) continue;
       const rolledUp = rollUp(key, prefix, delimiter);
       // Keys with one prefix are neighbours. Ceph repeats the uploads of the key that is the marker.
       if (last?.uploadId === undefined && last?.key === (rolledUp ?? key)) continue;

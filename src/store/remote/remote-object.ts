@@ -38,13 +38,24 @@ import type {
   ObjectDescription,
   StorageClass,
 } from "../core/operations.ts";
+import { RemoteError } from "./s3-transport.ts";
 
 export const packedHeader = "x-amz-meta-ledge";
 const customPrefix = "x-amz-meta-";
 
-/** @param size of the whole object */
-export function objectOfHeaders(key: string, headers: Headers, size: number): NewObject {
+/**
+ * @param size of the whole object
+ * @throws RemoteError for an answer without an entity tag, which is the page of another server
+ */
+export function objectOfHeaders(key: string, headers: Headers, size: number): FoundObject {
   const etag = etagOf(headers);
+  if (etag === "") {
+    throw new RemoteError(
+      "refused",
+      `Cannot read "${key}": the answer is not that of an S3 service, because the answer has no entity tag. Correct ` +
+        "endpoint, or look at what is between this machine and the service.",
+    );
+  }
   const packed = unpackHeaders(headers) ?? foreignObject(headers, etag);
   const { checksums, uploaded, ...fields } = packed;
   // The header of an object in parts was written before the first part.
@@ -57,7 +68,24 @@ export function objectOfHeaders(key: string, headers: Headers, size: number): Ne
     etag,
     uploaded: isOfParts ? Math.max(uploaded, lastModified(headers)) : uploaded,
     checksums: { ...md5Of(etag, headers), ...ofParts, ...checksums },
+    age: ageOf(headers, isOfParts),
   };
+}
+
+/** An object of a service, as far as decisions about writes need it. */
+export interface FoundObject extends NewObject {
+  readonly isUnconditional?: true;
+  readonly age: number | null;
+}
+
+/**
+ * How long ago the service has stored the object, in milliseconds by its own clock, in whole seconds. `null`: not
+ * known. The time of an object in parts is the begin of the upload on some services.
+ */
+function ageOf(headers: Headers, isOfParts: boolean): number | null {
+  const stored = lastModified(headers);
+  const now = Date.parse(headers.get("date") ?? "") || 0;
+  return isOfParts || stored === 0 || now === 0 ? null : now - stored;
 }
 
 export function encodeObject(object: NewObject): EncodedObject {
@@ -131,7 +159,12 @@ function serviceChecksums(headers: Pick<Headers, "get">): Checksums {
 /** The entity tag is the MD5, unless the object was uploaded in parts or the service encrypts it. */
 function md5Of(etag: string, headers: Pick<Headers, "get">): Checksums {
   const encryption = headers.get("x-amz-server-side-encryption") ?? "AES256";
-  return encryption === "AES256" && /^[0-9a-f]{32}$/.test(etag) ? { md5: etag } : {};
+  return encryption === "AES256" ? md5OfEtag(etag) : {};
+}
+
+/** A list does not say which objects are encrypted. */
+export function md5OfEtag(etag: string): Checksums {
+  return /^[0-9a-f]{32}$/.test(etag) ? { md5: etag } : {};
 }
 
 /** An object, as far as its headers describe it. */
@@ -140,6 +173,8 @@ export interface PackedObject extends ObjectDescription {
   readonly uploaded: number;
   /** All but the MD5, which is the entity tag. */
   readonly checksums: Checksums;
+  /** Whether the put had no condition: then another put may count as stored right before it. */
+  readonly isUnconditional?: true;
 }
 
 /** The JSON of the header, without what is empty or standard. */
@@ -147,7 +182,7 @@ type Packed = Pick<PackedObject, "version" | "uploaded"> &
   Partial<PackedObject> & { readonly headers?: readonly string[] };
 
 export function packHeaders(object: PackedObject): Record<string, string> {
-  const { version, uploaded, custom, storageClass, ssecKeyMd5 } = object;
+  const { version, uploaded, custom, storageClass, ssecKeyMd5, isUnconditional } = object;
   const { md5: _, ...checksums } = object.checksums;
   const headers: Record<string, string> = {};
   const names: string[] = [];
@@ -171,6 +206,7 @@ export function packHeaders(object: PackedObject): Record<string, string> {
     storageClass: storageClass === "Standard" ? undefined : storageClass,
     checksums: presentFields(checksums),
     ssecKeyMd5,
+    isUnconditional,
   };
   return { ...headers, [packedHeader]: encodeText(JSON.stringify(packed)) };
 }

@@ -10,8 +10,22 @@ export interface RemoteCredentials {
   readonly sessionToken?: string;
 }
 
+/** Keys that can change while they are used. */
+export interface KeySource {
+  /** @throws RemoteError when there are no keys */
+  current(): Promise<RemoteCredentials>;
+  /**
+   * Looks for other keys, because the service refused these.
+   *
+   * @returns whether there are others
+   */
+  renew(refused: RemoteCredentials): Promise<boolean>;
+}
+
 /** Where a bucket is. Without secrets: this part stands in files. */
 export interface RemotePlace {
+  /** Where they differ from `remoteLimits`. */
+  readonly limits?: Partial<RemoteLimits>;
   /** The name of the table `[remotes.NAME]`, for messages. */
   readonly remote: string;
   /** `https://s3.example.net`, without a path. */
@@ -21,6 +35,19 @@ export interface RemotePlace {
   /** Begins each key of the service's bucket. */
   readonly prefix: string;
 }
+
+/** The bounds of requests. The shipped proxies wait for 60 s, and a call of a script ends before that. */
+export const remoteLimits = {
+  /** Requests under way at a time, of all buckets of the service in a runtime. */
+  connections: 128,
+  /** For a free connection, the connection, and the head of an answer. */
+  answerMilliseconds: 20_000,
+  /** For each 64 KiB of content, in both directions. */
+  idleMilliseconds: 10_000,
+  /** For a whole call with its requests, repetitions and pauses, but for content that is on its way. */
+  callMilliseconds: 45_000,
+};
+export type RemoteLimits = typeof remoteLimits;
 
 export interface RemoteAccess extends RemotePlace {
   readonly credentials: RemoteCredentials;
@@ -49,24 +76,45 @@ export interface RemoteFeatures {
   readonly putIfMatch: "quoted" | "unquoted" | null;
   /** `If-None-Match: *` of a put. */
   readonly putIfNoneMatch: boolean;
+  /** Completions compare and write in one step. */
   readonly conditionalComplete: boolean;
+  /** Deletes compare and delete in one step. */
   readonly conditionalDelete: boolean;
+  /**
+   * The form in which a put without a condition holds beside conditional puts: with the condition that the object has
+   * another entity tag than one that no object has, or as it is. `null`: in neither form.
+   */
+  readonly unconditionalPut: "plain" | "unequal tag" | null;
+  /** Whether a delete without a condition holds beside conditional puts. */
+  readonly unconditionalDelete: boolean;
+  /** Whether the entity tag of an object that was put is the MD5 of its content: not where the service encrypts. */
+  readonly etagIsMd5: boolean;
+  readonly service: RemoteService;
+  /** What does not hold, and what was seen. */
+  readonly seen: Readonly<Partial<Record<RemoteGap, string>>>;
 }
 
-/** For a bucket that is only read, or that has one writer. */
+/** Which service was asked: with another one, what was found is not valid. */
+export interface RemoteService {
+  /** The header `Server`; empty for none. */
+  readonly server: string;
+  readonly versioning: "enabled" | "suspended" | "off" | "unknown";
+}
+
+/** For a bucket that is only read. */
 export const noFeatures: RemoteFeatures = {
   putIfMatch: null,
   putIfNoneMatch: false,
   conditionalComplete: false,
   conditionalDelete: false,
+  unconditionalPut: null,
+  unconditionalDelete: false,
+  etagIsMd5: false,
+  service: { server: "", versioning: "unknown" },
+  seen: {},
 };
 
 /** What does not hold, in the order of `remoteGaps`. */
-export function gapsOf(features: RemoteFeatures): RemoteGap[] {
-  const holds: Readonly<Record<RemoteGap, boolean>> = {
-    "conditional-put": features.putIfMatch !== null && features.putIfNoneMatch,
-    "conditional-complete": features.conditionalComplete,
-    "conditional-delete": features.conditionalDelete,
-  };
-  return remoteGaps.filter((gap) => !holds[gap]);
+export function gapsOf({ seen }: RemoteFeatures): RemoteGap[] {
+  return remoteGaps.filter((gap) => seen[gap] !== undefined);
 }

@@ -11,13 +11,20 @@
  */
 import { resolveRange, type ByteRange, type RangeRequest } from "../core/byte-range.ts";
 import { conditionHolds } from "../core/conditional.ts";
-import { StoreError } from "../core/errors.ts";
+import { failureOf, StoreError } from "../core/errors.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import type { NewObject } from "../core/object.ts";
 import type { DescribedObject, Request } from "../core/operations.ts";
+import { isAbsent } from "./acknowledgement.ts";
 import { serviceKey, type RemoteContext } from "./remote-context.ts";
-import { describeObject, etagOf, objectOfHeaders, partsCountOf } from "./remote-object.ts";
-import { contentLengthOf, readExpected, type S3Result } from "./s3-answer.ts";
+import {
+  describeObject,
+  etagOf,
+  objectOfHeaders,
+  partsCountOf,
+  type FoundObject,
+} from "./remote-object.ts";
+import { contentLengthOf, readExpected, refusalOf, type S3Result } from "./s3-answer.ts";
 import { RemoteError, type S3Answer } from "./s3-transport.ts";
 
 /** How often an object may be replaced between a HEAD and its GET. */
@@ -44,14 +51,21 @@ interface FoundRemoteObject {
 }
 
 /** `null` when there is no object. */
-export async function headObject(remote: RemoteContext, key: string): Promise<NewObject | null> {
-  const answer = await remote.connection.exchange(
-    { method: "HEAD", key: serviceKey(remote, key), headers: checksumMode },
-    `read "${key}"`,
-    [200, 404],
-  );
-  if (answer.status === 404) return null;
-  return objectOfHeaders(key, answer.headers, contentLengthOf(answer));
+export async function headObject(remote: RemoteContext, key: string): Promise<FoundObject | null> {
+  const named = serviceKey(remote, key);
+  const action = `read "${key}"`;
+  for (let attempt = 0; attempt < replacementsMax; attempt++) {
+    const answer = await remote.connection.exchange(
+      { method: "HEAD", key: named, headers: checksumMode },
+      action,
+      [200, 404],
+    );
+    if (answer.status === 200) {
+      return objectOfHeaders(key, answer.headers, contentLengthOf(answer));
+    }
+    if (await isAbsent(remote.connection, named, action)) return null;
+  }
+  throw new StoreError(10058);
 }
 
 export async function getObject(
@@ -63,8 +77,12 @@ export async function getObject(
       return await getOnce(remote, request);
     } catch (error) {
       if (!(error instanceof BrokenContentError)) throw error;
-      if (attempt === brokenReadsMax)
-        throw new RemoteError("unknown", error.message, { cause: error });
+      const { cause } = error;
+      // To read content again that was too slow would take as long.
+      if (cause instanceof RemoteError && cause.isSilence) throw cause;
+      if (attempt < brokenReadsMax) continue;
+      const fields = cause instanceof RemoteError ? failureOf(cause) : {};
+      throw new RemoteError("unknown", error.message, { ...fields, cause: error });
     }
   }
 }
@@ -75,8 +93,12 @@ async function getOnce(remote: RemoteContext, request: GetRequest): Promise<Remo
   if (onlyIf === undefined && header !== null) {
     const answer = await sendGet(remote, key, header);
     if (isContent(answer)) return foundObject(key, answer, (size) => resolveRange(range, size));
-    await readExpected(answer, [404, 416], `read "${key}"`);
-    if (answer.status === 404) return null;
+    // 409: Ceph reads while another writer replaces the object.
+    await readExpected(answer, [404, 409, 416], `read "${key}"`);
+    if (answer.status === 404) {
+      if (answer.error?.code === "NoSuchKey") return null;
+      throw refusalOf({ code: "status 404 without a reason", message: "" }, `read "${key}"`);
+    }
   }
   return getDecided(remote, request);
 }
@@ -137,7 +159,7 @@ function isContent({ status }: S3Answer): boolean {
 
 async function foundObject(
   key: string,
-  answer: S3Answer,
+  answer: S3Result,
   wantedOf: (size: number) => ByteRange,
 ): Promise<FoundRemoteObject> {
   const partial =
@@ -154,9 +176,7 @@ async function foundObject(
       );
     }
     const content =
-      sent.length <= inlineBytesMax
-        ? await readBytes(key, answer, sent.length)
-        : (answer.runtimeBody ?? answer.body);
+      sent.length <= inlineBytesMax ? await readBytes(key, answer, sent.length) : answer.stream();
     if (content === null) throw new BrokenContentError(key);
     return found(object, sent, content);
   } catch (error) {
@@ -180,7 +200,11 @@ class BrokenContentError extends Error {
   }
 }
 
-async function readBytes(key: string, { body }: S3Answer, length: number): Promise<ArrayBuffer> {
+async function readBytes(
+  key: string,
+  { body }: Pick<S3Result, "body">,
+  length: number,
+): Promise<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   let filled = 0;
   try {

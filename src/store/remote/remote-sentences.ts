@@ -1,9 +1,11 @@
 /** What people read when a request to an S3 service fails: what happened, why, and what to do. */
-import { saidBy, type ErrorDocument } from "./s3-answer.ts";
+import { reasonOf, saidBy, type ErrorDocument } from "./s3-answer.ts";
 import { remoteVariables, type RemotePlace } from "./remote-options.ts";
 import type { TransportFailure } from "./s3-transport.ts";
 
 export interface Refusal {
+  /** What the service was asked, for a request that it does not support: `PUT with if-none-match`. */
+  readonly asked: string;
   readonly status: number;
   readonly headers: Headers;
   readonly document: ErrorDocument | null;
@@ -49,15 +51,64 @@ export function transportSentence(
   return `${nameOf(place)} ${state}: ${reason}. ${advice}`;
 }
 
-export function silenceSentence(place: RemotePlace, milliseconds: number): string {
-  const seconds = Number((milliseconds / 1000).toPrecision(2));
-  return `${nameOf(place)} did not answer within ${seconds} s. ${failures.lost[1]}`;
+/** @param queuedMilliseconds of them, before the request was sent */
+export function silenceSentence(
+  place: RemotePlace,
+  milliseconds: number,
+  queuedMilliseconds = 0,
+): string {
+  const queued =
+    queuedMilliseconds < 1000
+      ? ""
+      : `, ${secondsText(queuedMilliseconds)} of which the request has waited for a free connection`;
+  return `${nameOf(place)} did not answer within ${secondsText(milliseconds)}${queued}. ${failures.lost[1]}`;
+}
+
+export function stallSentence(place: RemotePlace, sent: number, milliseconds: number): string {
+  return (
+    `${nameOf(place)} has taken ${sent} bytes of the content, and hardly more for ` +
+    `${secondsText(milliseconds)}. ${failures.lost[1]}`
+  );
+}
+
+export function queueSentence(place: RemotePlace, max: number, milliseconds: number): string {
+  return (
+    `A request to ${nameOf(place).replace("The", "the")} has waited for ${secondsText(milliseconds)}, ` +
+    `while ${max} others were under way, and was not sent. Send fewer requests at a time, or raise ` +
+    `connections of [remotes.${place.remote}].`
+  );
+}
+
+export function spentSentence(place: RemotePlace, milliseconds: number): string {
+  return (
+    `The requests of a call to ${nameOf(place).replace("The", "the")} have taken ${secondsText(milliseconds)}, ` +
+    `which is call_timeout of [remotes.${place.remote}]. ${failures.lost[1]}`
+  );
 }
 
 /** For answers that say that the service cannot work now: 429, 500, 503 and others. */
 export function failureSentence(place: RemotePlace, { status, document }: Refusal): string {
   const said = document === null ? "" : `: ${saidBy(document)}`;
-  return `${nameOf(place)} failed with status ${status}${said}. Try again later, or look at the service's log.`;
+  const name = nameOf(place);
+  return reasonOf(status, document?.code) === "throttled"
+    ? `${name} asks for fewer requests, with status ${status}${said}.`
+    : `${name} failed with status ${status}${said}. Try again later, or look at the service's log.`;
+}
+
+/** Behind the sentence of a service that asks for fewer requests. */
+export function throttledSentence(
+  attempts: number,
+  waitedMilliseconds: number,
+  askedMilliseconds: number | null,
+): string {
+  const sent = `It was asked ${attempts === 1 ? "once" : `${attempts} times`} in ${secondsText(waitedMilliseconds)}`;
+  return askedMilliseconds === null
+    ? `${sent}. Send fewer requests, and try again later.`
+    : `${sent}, and wants a pause of ${secondsText(askedMilliseconds)}. Try again after that.`;
+}
+
+function secondsText(milliseconds: number): string {
+  return `${Number((milliseconds / 1000).toPrecision(milliseconds < 100_000 ? 2 : 6))} s`;
 }
 
 export function refusalSentence(place: RemotePlace, refusal: Refusal): string {
@@ -75,8 +126,18 @@ export function refusalSentence(place: RemotePlace, refusal: Refusal): string {
       `Correct secret_access_key of ${table}.`
     );
   }
-  if (code === "ExpiredToken" || code === "InvalidToken" || code === "TokenRefreshRequired") {
+  if (code === "ExpiredToken" || code === "TokenRefreshRequired") {
+    return `${name} refused the session token, which has expired (${code}). Get new credentials for ${table}.`;
+  }
+  if (code === "InvalidToken") {
     return `${name} refused the session token (${code}). Get new credentials for ${table}.`;
+  }
+  if (reasonOf(status, code) === "space") {
+    const said = document === null ? `status ${status}` : saidBy(document);
+    return (
+      `${name} has no space left for the bucket "${place.bucketName}" (${said}). ` +
+      "Delete objects, raise the quota, or add storage to the service."
+    );
   }
   if (code === "NoSuchBucket") {
     return `${name} has no bucket "${place.bucketName}". Create the bucket there, or correct bucket_name.`;
@@ -97,6 +158,12 @@ export function refusalSentence(place: RemotePlace, refusal: Refusal): string {
     );
   }
   const said = document === null ? `status ${status}` : `status ${status}, ${saidBy(document)}`;
+  if (reasonOf(status, code) === "unsupported") {
+    return (
+      `${name} does not support ${refusal.asked}: ${said}. ` +
+      "Use a service that has it, or leave it out of the call."
+    );
+  }
   return `${name} refused a request: ${said}.`;
 }
 

@@ -29,12 +29,12 @@ import {
   type ListedPart,
 } from "../core/multipart.ts";
 import type { EncodedObject, Request, Result, UploadReference } from "../core/operations.ts";
+import { completedEtag, requireDeleted, storedEtag, successStatuses } from "./acknowledgement.ts";
 import { serviceKey, type RemoteContext } from "./remote-context.ts";
 import {
   decodeUploadId,
   encodeObject,
   encodeUploadId,
-  etagOf,
   packHeaders,
   unquoted,
   type UploadProperties,
@@ -51,7 +51,14 @@ import {
   type Guard,
   type WriteAnswer,
 } from "./remote-writes.ts";
-import { errorIn, isTruncated, parseDocument, refusalOf, requireDocument } from "./s3-answer.ts";
+import {
+  errorIn,
+  isTruncated,
+  parseDocument,
+  refusalOf,
+  requireDocument,
+  type S3Result,
+} from "./s3-answer.ts";
 import { RemoteError } from "./s3-transport.ts";
 
 /** An upload, by the key and the id that the service knows. */
@@ -131,6 +138,7 @@ export async function uploadPart(
   const known = algorithm === undefined ? undefined : content.checksums[algorithm];
   const { "x-amz-checksum-type": _, ...checksumHeader } =
     algorithm === undefined || known === undefined ? {} : checksumHeaders({ [algorithm]: known });
+  const action = `upload part ${partNumber} of "${key}"`;
   const answer = await remote.connection.exchange(
     {
       method: "PUT",
@@ -143,11 +151,11 @@ export async function uploadPart(
       body: requestBody(content, remote.spool),
       isRepeatable: true,
     },
-    `upload part ${partNumber} of "${key}"`,
-    [200, 404],
+    action,
+    [...successStatuses, 404],
   );
-  if (answer.status === 404) throw new StoreError(10024);
-  return { partNumber, etag: etagOf(answer.headers) || md5 };
+  if (isUnknownUpload(answer, action)) throw new StoreError(10024);
+  return { partNumber, etag: storedEtag(answer, remote.features.etagIsMd5 ? md5 : null, action) };
 }
 
 export async function abortUpload(
@@ -155,18 +163,20 @@ export async function abortUpload(
   request: Omit<Request<"abortUpload">, "method">,
 ): Promise<null> {
   const { upload, isIssued } = uploadOf(remote, request);
-  const { status } = await remote.connection.exchange(
+  const action = `abort an upload of "${request.key}"`;
+  const answer = await remote.connection.exchange(
     {
       method: "DELETE",
       key: upload.key,
       query: [["uploadId", upload.serviceId]],
       isRepeatable: true,
     },
-    `abort an upload of "${request.key}"`,
-    [200, 204, 404],
+    action,
+    [...successStatuses, 404],
   );
+  requireDeleted(answer, "NoSuchUpload", action);
   // An upload of ours that the service does not know was completed or aborted before.
-  if (status === 404 && !isIssued) throw new StoreError(10024);
+  if (answer.status === 404 && !isIssued) throw new StoreError(10024);
   return null;
 }
 
@@ -198,7 +208,8 @@ async function readParts(
   { key, serviceId }: ServiceUpload,
   { afterPartNumber, limit }: PartsQuery,
 ): Promise<{ parts: ListedPart[]; truncated: boolean }> {
-  const { status, text } = await remote.connection.exchange(
+  const action = "list the parts of an upload";
+  const answer = await remote.connection.exchange(
     {
       method: "GET",
       key,
@@ -208,15 +219,23 @@ async function readParts(
         ...(afterPartNumber > 0 ? [["part-number-marker", String(afterPartNumber)] as const] : []),
       ],
     },
-    "list the parts of an upload",
+    action,
     [200, 404],
   );
-  if (status === 404) throw new StoreError(10024);
-  const document = requireDocument(text);
+  if (isUnknownUpload(answer, action)) throw new StoreError(10024);
+  const document = requireDocument(answer.text, "ListPartsResult");
   return {
     parts: childrenOf(document, "Part").map(parsePart),
     truncated: isTruncated(document),
   };
+}
+
+/** @throws RemoteError for an answer 404 that does not say that the upload is missing */
+function isUnknownUpload({ status, error }: S3Result, action: string): boolean {
+  if (status !== 404) return false;
+  // Ceph says NoSuchKey when parts are listed.
+  if (error?.code === "NoSuchUpload" || error?.code === "NoSuchKey") return true;
+  throw refusalOf(error ?? { code: "status 404 without a reason", message: "" }, action);
 }
 
 function parsePart(element: XmlElement): ListedPart {
@@ -273,10 +292,12 @@ export async function completeUpload(
       "refused",
       "Cannot complete an upload with a condition: the S3 service ignores conditions there. Complete " +
         "without a condition, or use a service that has conditional completion.",
+      { reason: "unsupported" },
     );
   }
   const body = completionDocument(parts, hasChecksums);
   const etag = await guardedWrite({
+    ...remote,
     effect: "stored",
     holds: (seen) => onlyIf === undefined || conditionHolds(onlyIf, seen),
     head: () => headObject(remote, key),
@@ -362,17 +383,18 @@ async function sendCompletion(
       body,
     },
     action,
-    [200, 404, 409, 412],
+    [...successStatuses, 404, 409, 412],
   );
   const { status } = answer;
   const document = parseDocument(answer.text);
   if (status === 200 && document?.name === "CompleteMultipartUploadResult") {
-    return { written: unquoted(childText(document, "ETag") ?? etag) };
+    const expected = features.etagIsMd5 && etag !== "" ? etag : null;
+    return { written: completedEtag(childText(document, "ETag"), expected, action) };
   }
   // A service sends status 200 before it joins the parts: the error is in the document.
   const error = errorIn(document);
   if (status === 409 || status === 412 || guardedCodes.has(error?.code ?? "")) return "guarded";
-  if (status === 404 || error?.code === "NoSuchUpload") return "gone";
+  if (error?.code === "NoSuchUpload") return "gone";
   if (error !== null && !transientCodes.has(error.code)) throw refusalOf(error, action);
   const reason = error?.code ?? "an answer that broke off";
   throw new RemoteError("unknown", `Cannot ${action}: the S3 service answered with ${reason}.`);

@@ -14,12 +14,19 @@ interface Stored {
   readonly etag: string;
   readonly version: string;
   readonly uploaded: number;
+  readonly age: number | null;
+  readonly isUnconditional?: true;
 }
 
-const stored = (name: string): Stored => ({ etag: `etag-${name}`, version: name, uploaded: 0 });
+const stored = (name: string): Stored => ({
+  etag: `etag-${name}`,
+  version: name,
+  uploaded: 0,
+  age: 0,
+});
 
 /** What happens to one write: `lost` is executed without an answer, `dropped` is not executed. */
-type Fate = "answered" | "lost" | "dropped" | "silent" | "refused";
+type Fate = "answered" | "raced" | "lost" | "dropped" | "silent" | "refused";
 
 /** A service with one object, whose answers get lost as the test says. */
 class SimulatedService {
@@ -32,6 +39,7 @@ class SimulatedService {
   /** Runs before each write. */
   beforeWrite: (attempt: number) => void = () => {};
 
+  readonly pauses: number[] = [];
   isDown = false;
   heads = 0;
 
@@ -47,6 +55,8 @@ class SimulatedService {
     written: Written,
   ): GuardedWrite<Stored, Written> {
     return {
+      now: () => 0,
+      pause: async (milliseconds) => void this.pauses.push(milliseconds),
       effect: version === null ? "deleted" : "stored",
       holds,
       head: async () => {
@@ -61,14 +71,18 @@ class SimulatedService {
         this.beforeWrite(attempt);
         if (fate === "refused") throw new RemoteError("refused", "Wrong keys.");
         const isAllowed =
-          guard === "absent" ? this.object === null : guard?.etag === this.object?.etag;
+          guard === null
+            ? fate !== "raced"
+            : guard === "absent"
+              ? this.object === null
+              : guard?.etag === this.object?.etag;
         if (isAllowed && fate !== "dropped" && fate !== "silent") {
           this.object = version === null ? null : stored(version);
           this.writes.push(version);
         }
         this.afterWrite(attempt);
         const isSilence = fate === "silent";
-        if (fate !== "answered") {
+        if (fate !== "answered" && fate !== "raced") {
           throw new RemoteError("unknown", "The connection was lost.", { isSilence });
         }
         return isAllowed ? { written } : "guarded";
@@ -82,6 +96,15 @@ class SimulatedService {
     presumed: Guard = null,
   ) {
     return guardedWrite({ ...this.#write(version, holds, stored(version).etag), presumed });
+  }
+
+  /** A put without a condition, in one request. */
+  putBlind(version: string) {
+    return guardedWrite({
+      ...this.#write(version, () => true, stored(version).etag),
+      isBlind: true,
+      overwrittenIn: (seen) => (seen?.isUnconditional === true ? "overwritten" : null),
+    });
   }
 
   delete(holds: (seen: Stored | null) => boolean = () => true) {
@@ -253,6 +276,64 @@ describe("guardedWrite()", () => {
     await expect(down.put("new")).rejects.toThrow(
       "The object may have been stored or not: The service is down. Read the object to find out.",
     );
+  });
+
+  it("sends a write without a condition once, and reads nothing", async () => {
+    const service = new SimulatedService(stored("old"));
+    expect(await service.putBlind("new")).toBe("etag-new");
+    expect([service.guards, service.heads]).toEqual([[null], 0]);
+  });
+
+  it("is overwritten by a put without a condition that has won the race", async () => {
+    const service = new SimulatedService(stored("old"), ["raced"]);
+    service.beforeWrite = () => {
+      service.object = { ...stored("other"), isUnconditional: true };
+    };
+    expect(await service.putBlind("new")).toBe("overwritten");
+    expect([service.guards, service.pauses]).toEqual([[null], []]);
+  });
+
+  it("repeats a put that has lost a race to another write, after a pause that grows to a limit", async () => {
+    const older = { ...stored("other"), age: 2_001, isUnconditional: true } as const;
+    for (const winner of [stored("other"), older, null]) {
+      const service = new SimulatedService(stored("old"), ["raced", "raced"]);
+      service.beforeWrite = () => {
+        service.object = winner;
+      };
+      expect(await service.putBlind("new")).toBe("etag-new");
+      expect([service.guards, service.pauses]).toEqual([
+        [null, null, null],
+        [20, 40],
+      ]);
+    }
+    const lost = new SimulatedService(stored("old"), Array(99).fill("raced") as Fate[]);
+    await expect(lost.putBlind("new")).rejects.toMatchObject({ code: 10058 });
+    expect(lost.pauses).toHaveLength(65);
+    expect(lost.pauses.reduce((sum, each) => sum + each, 0)).toBeLessThan(32_000);
+  });
+
+  it("sends a write without a condition again after a lost answer, if an older object is there", async () => {
+    const service = new SimulatedService({ ...stored("old"), age: 2_001 }, ["dropped"]);
+    expect(await service.putBlind("new")).toBe("etag-new");
+    expect(service.guards).toEqual([null, { etag: "etag-old" }]);
+    const executed = new SimulatedService(stored("old"), ["lost"]);
+    expect(await executed.putBlind("new")).toBe("etag-new");
+    const absent = new SimulatedService(null, ["dropped"]);
+    expect(await absent.putBlind("new")).toBe("etag-new");
+    expect(absent.guards).toEqual([null, "absent"]);
+  });
+
+  it("does not know what happened if the object could be newer than the write", async () => {
+    for (const age of [2_000, 0, null]) {
+      for (const isUnconditional of [true, undefined]) {
+        const object = { ...stored("old"), age, ...(isUnconditional && { isUnconditional }) };
+        const service = new SimulatedService(object, ["dropped"]);
+        await expect(service.putBlind("new")).rejects.toThrow(
+          /may have been stored and overwritten/,
+        );
+        expect(service.guards).toEqual([null]);
+      }
+    }
   });
 
   it("passes on a refusal, after which nothing was stored", async () => {

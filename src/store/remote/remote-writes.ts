@@ -1,38 +1,43 @@
 /**
  * Writes of one key: a put, a delete, and the completion of an upload (`remote-uploads.ts`).
  *
- * Our own rules decide on the object that a HEAD has seen, and a condition of the request keeps the service
- * from writing when another writer was faster: then the decision is made again.
+ * A write with a condition: our own rules decide on the object that a HEAD has seen, and a condition of the request
+ * keeps the service from writing when another writer was faster: then the decision is made again.
  *
  *     seen        guard of the request
  *     an object   If-Match: its entity tag
  *     nothing     If-None-Match: *
  *
- * A write without a condition is guarded too. Services may acknowledge an unguarded write that has lost a
- * race, as if the winner had overwritten it (Ceph does). If the winner is a conditional write, no order of
- * the two explains both answers.
+ * A condition that says the same as a guard needs no HEAD: an entity tag, or that there is no object.
  *
- * A condition that says the same as a guard needs no HEAD: an entity tag, or that there is no object. A
- * delete of several keys is one request without guards.
+ * A put without a condition is one request, in the form that holds at the service (`RemoteFeatures`): Ceph acknowledges
+ * a plain put that has lost a race, as if the winner had overwritten it, which no order explains if the winner was a
+ * conditional write. When the service says that the put has lost a race, some write took effect since the put began,
+ * and the object that is there now is the last of them. If that was a put without a condition, this put counts as
+ * stored right before that one: the order of the two is free, and no read was in between. Otherwise the put is
+ * repeated. So N puts of a key at once cost about 2 N requests.
  *
- * The answer to a write can get lost. The object that is there afterwards says whether the write was
- * executed: a put has its version in the packed header. A write that may have been executed is never
- * reported as a failed condition, and is sent again only while what it has seen is there: an object with the
- * same entity tag, or no object.
+ * A delete of several keys is one request without guards.
+ *
+ * The answer to a write can get lost. The object that is there afterwards says whether the write was executed: a put
+ * has its version in the packed header. A write that may have been executed is never reported as a failed condition,
+ * and is sent again only while what it has seen is there: an object with the same entity tag, or no object; for a
+ * write that has seen nothing, an object that is older than the write.
  */
 import { randomHex } from "../../base/random-hex.ts";
 import { hexToBase64 } from "../../http/headers.ts";
 import { childrenOf, childText, writeXml } from "../../http/xml.ts";
 import { checkContent } from "../core/content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
-import { StoreError } from "../core/errors.ts";
+import { failureOf, StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/metadata.ts";
 import { deleteKeysMax, inlineBytesMax, uploadBytesMax } from "../core/limits.ts";
 import { md5 } from "../core/hash.ts";
 import type { NewObject } from "../core/object.ts";
 import type { Content, EncodedObject, Request } from "../core/operations.ts";
+import { requireDeleted, storedEtag, successStatuses } from "./acknowledgement.ts";
 import { serviceKey, type RemoteContext, type Spool } from "./remote-context.ts";
-import { encodeObject, etagOf, packHeaders } from "./remote-object.ts";
+import { encodeObject, packHeaders, type FoundObject } from "./remote-object.ts";
 import type { RemoteFeatures } from "./remote-options.ts";
 import { headObject } from "./remote-reads.ts";
 import { requireDocument } from "./s3-answer.ts";
@@ -65,29 +70,43 @@ export async function putObject(
     custom,
     ssecKeyMd5,
   };
-  const headers = { "content-md5": hexToBase64(etag), ...packHeaders(object) };
+  const isUnconditional = onlyIf === undefined;
+  const packed = packHeaders({ ...object, ...(isUnconditional && { isUnconditional }) });
+  const headers = { "content-md5": hexToBase64(etag), ...packed };
   const body = requestBody(content, remote.spool);
+  const action = `store "${key}"`;
   const send = async (guard: Guard): Promise<WriteAnswer<string>> => {
-    const guarding = guardHeaders(guard, features);
-    // Some services answer 404 when there is no object that could match.
-    const guarded = "if-match" in guarding ? [404, 409, 412] : [409, 412];
+    const guarding =
+      guard === null
+        ? putHeaders(features.unconditionalPut ?? "plain")
+        : guardHeaders(guard, features);
+    // 404: the object was deleted meanwhile.
+    const guarded = Object.keys(guarding).length > 0 ? [404, 409, 412] : [409, 412];
     const answer = await remote.connection.exchange(
       { method: "PUT", key: named, headers: { ...headers, ...guarding }, body },
-      `store "${key}"`,
-      [200, 201, 204, ...guarded],
+      action,
+      [...successStatuses, ...guarded],
     );
-    return answer.status < 300 ? { written: etagOf(answer.headers) } : "guarded";
+    if (guarded.includes(answer.status)) return "guarded";
+    return { written: storedEtag(answer, features.etagIsMd5 ? etag : null, action) };
   };
   const written = await guardedWrite({
+    ...remote,
     effect: "stored",
+    isBlind: isUnconditional && features.unconditionalPut !== null,
     // A large value would be sent in vain if the condition does not hold.
     presumed: size <= inlineBytesMax ? guardOfCondition(onlyIf, features) : null,
     holds: (seen) => onlyIf === undefined || conditionHolds(onlyIf, seen),
     head: () => headObject(remote, key),
     write: send,
     resultIn: (seen) => (seen?.version === object.version ? seen.etag : null),
+    // 409 to a plain put says nothing about other writes.
+    overwrittenIn: (seen) =>
+      isUnconditional && features.unconditionalPut !== "plain" && seen?.isUnconditional === true
+        ? etag
+        : null,
   });
-  return written === null ? null : encodeObject({ ...object, etag: written || etag });
+  return written === null ? null : encodeObject({ ...object, etag: written });
 }
 
 /** The body of a request. Each attempt opens content of the spool again. */
@@ -126,29 +145,31 @@ async function deleteOne(
   condition?: Conditional,
 ): Promise<null> {
   const named = serviceKey(remote, key);
-  const send = async (guard: Guard, isRepeatable = false): Promise<WriteAnswer<true>> => {
+  const send = async (guard: Guard): Promise<WriteAnswer<true>> => {
     const headers = requiredGuardHeaders(guard, remote.features);
-    const { status } = await remote.connection.exchange(
-      { method: "DELETE", key: named, headers, isRepeatable },
-      `delete "${key}"`,
-      [200, 204, 404, 409, 412],
+    const action = `delete "${key}"`;
+    const answer = await remote.connection.exchange(
+      { method: "DELETE", key: named, headers },
+      action,
+      [...successStatuses, 404, 409, 412],
     );
-    return status === 409 || status === 412 ? "guarded" : { written: true };
+    if (answer.status === 409 || answer.status === 412) return "guarded";
+    requireDeleted(answer, "NoSuchKey", action);
+    return { written: true };
   };
-  if (!remote.features.conditionalDelete) {
-    if (condition !== undefined) {
-      throw new RemoteError(
-        "refused",
-        "Cannot delete with a condition: the S3 service ignores conditions of a delete. Delete without a " +
-          "condition, or use a service that has conditional deletes.",
-      );
-    }
-    // A repetition has the same effect.
-    await send(null, true);
-    return null;
+  const { conditionalDelete, unconditionalDelete } = remote.features;
+  if (condition !== undefined && !conditionalDelete) {
+    throw new RemoteError(
+      "refused",
+      "Cannot delete with a condition: the S3 service ignores conditions of a delete, or does not compare and " +
+        "delete in one step. Delete without a condition, or use a service that has conditional deletes.",
+      { reason: "unsupported" },
+    );
   }
   const isDeleted = await guardedWrite({
+    ...remote,
     effect: "deleted",
+    isBlind: condition === undefined && (unconditionalDelete || !conditionalDelete),
     holds: (seen) => condition === undefined || conditionHolds(condition, seen),
     head: () => headObject(remote, key),
     write: send,
@@ -172,7 +193,7 @@ async function deleteMany(remote: RemoteContext, keys: readonly string[]): Promi
     },
     "delete objects",
   );
-  const errors = childrenOf(requireDocument(text), "Error").filter(
+  const errors = childrenOf(requireDocument(text, "DeleteResult"), "Error").filter(
     (each) => childText(each, "Code") !== "NoSuchKey",
   );
   const [error] = errors;
@@ -190,13 +211,18 @@ async function deleteMany(remote: RemoteContext, keys: readonly string[]): Promi
 export type Guard = { readonly etag: string } | "absent" | null;
 
 /** An object, as far as decisions depend on it. */
-type SeenObject = Pick<NewObject, "etag" | "version" | "uploaded">;
+type SeenObject = Pick<FoundObject, "etag" | "version" | "uploaded" | "age" | "isUnconditional">;
 
 /** `"guarded"`: the guard did not hold, and nothing was written. */
 export type WriteAnswer<Written> = { readonly written: Written } | "guarded";
 
-export interface GuardedWrite<Seen extends SeenObject, Written> {
+export interface GuardedWrite<Seen extends SeenObject, Written> extends Pick<
+  RemoteContext,
+  "now" | "pause"
+> {
   readonly effect: Effect;
+  /** A write without a condition, whose first request has no guard and follows no HEAD. */
+  readonly isBlind?: boolean;
   /** A guard that says the same as the condition: the first request needs no HEAD. */
   readonly presumed?: Guard;
   holds(seen: Seen | null): boolean;
@@ -204,12 +230,19 @@ export interface GuardedWrite<Seen extends SeenObject, Written> {
   write(guard: Guard): Promise<WriteAnswer<Written>>;
   /** The result if the write has been executed, or if nothing is to be done; `null` otherwise. */
   resultIn(seen: Seen | null): Written | null;
+  /** The result if the write counts as overwritten by the object, after a lost race; `null` otherwise. */
+  overwrittenIn?(seen: Seen | null): Written | null;
 }
 
 type Effect = "stored" | "deleted";
 
 /** Other writers are faster so often only if very many write to one key. */
 const conflictsMax = 64;
+/** Before the next attempt, a random part of the pause, which grows: 64 attempts wait for 16 s on average. */
+const firstPauseMilliseconds = 20;
+const pauseMillisecondsMax = 500;
+/** Times of objects are in whole seconds. */
+const ageMarginMilliseconds = 2_000;
 /** Each of these is an exchange that failed after the retries of the connection. */
 export const unknownsMax = 3;
 
@@ -221,17 +254,20 @@ export const unknownsMax = 3;
 export async function guardedWrite<Seen extends SeenObject, Written>(
   operation: GuardedWrite<Seen, Written>,
 ): Promise<Written | null> {
-  const { effect } = operation;
+  const { effect, isBlind = false, now } = operation;
+  let started = now();
   let guard = operation.presumed ?? null;
   let unknowns = 0;
   let silence: RemoteError | null = null;
   for (let conflicts = 0; conflicts <= conflictsMax;) {
-    if (guard !== null) {
+    let hasLost = false;
+    if (guard !== null || isBlind) {
+      if (guard === null) started = now();
       const answer = await operation.write(guard).catch(unknownOutcome);
       if (answer instanceof RemoteError) {
         if (++unknowns > unknownsMax) throw uncertain(effect, answer);
         if (answer.isSilence) silence = answer;
-      } else if (answer === "guarded") conflicts++;
+      } else if (answer === "guarded") hasLost = true;
       else return answer.written;
     }
     const seen = await operation.head().catch((error: unknown) => {
@@ -240,23 +276,55 @@ export async function guardedWrite<Seen extends SeenObject, Written>(
     const result = operation.resultIn(seen);
     if (result !== null) return result;
     if (silence !== null) throw uncertain(effect, silence);
-    if (unknowns > 0 && JSON.stringify(guard) !== JSON.stringify(guardOf(seen)))
-      throw replaced(effect);
-    if (unknowns === 0 && !operation.holds(seen)) return null;
-    guard = guardOf(seen);
+    if (unknowns > 0) {
+      const isUntouched =
+        guard === null
+          ? isOlder(seen, now() - started)
+          : JSON.stringify(guard) === JSON.stringify(guardOf(seen));
+      if (!isUntouched) throw replaced(effect);
+    } else {
+      // An object that is older than this write has overwritten nothing.
+      const mayHaveWon = hasLost && !isOlder(seen, now() - started);
+      const overwritten = mayHaveWon ? (operation.overwrittenIn?.(seen) ?? null) : null;
+      if (overwritten !== null) return overwritten;
+      if (!operation.holds(seen)) return null;
+    }
+    if (hasLost) {
+      await operation.pause(
+        Math.min(pauseMillisecondsMax, firstPauseMilliseconds * 2 ** Math.min(conflicts++, 10)),
+      );
+    }
+    guard = isBlind && unknowns === 0 ? null : guardOf(seen);
   }
-  throw unknowns > 0 ? replaced(effect) : new StoreError(10058);
+  if (unknowns > 0) throw replaced(effect);
+  const failure = { outcome: "not executed", reason: "conflict" } as const;
+  throw new StoreError(10058, undefined, { failure });
+}
+
+/** Whether nothing was stored since a write began. */
+function isOlder(seen: SeenObject | null, elapsed: number): boolean {
+  return seen === null || (seen.age !== null && seen.age > elapsed + ageMarginMilliseconds);
 }
 
 /** The entity tag of an object of a service: the MD5, and the number of parts. */
 const plainEtag = /^[0-9a-f]{32}(-\d{1,5})?$/;
 
-type PutFeatures = Pick<RemoteFeatures, "putIfMatch" | "putIfNoneMatch">;
+export type PutForm = Pick<RemoteFeatures, "putIfMatch" | "putIfNoneMatch">;
+
+/** An entity tag that no content has. */
+export const otherTag = "0123456789abcdef0123456789abcdef";
+
+/** The headers of a put without a condition. */
+export function putHeaders(
+  form: NonNullable<RemoteFeatures["unconditionalPut"]>,
+): Record<string, string> {
+  return form === "plain" ? {} : { "if-none-match": `"${otherTag}"` };
+}
 
 /** A guard that says the same as a condition; `null` for a condition that needs our rules. */
 export function guardOfCondition(
   condition: Conditional | undefined,
-  { putIfMatch, putIfNoneMatch }: PutFeatures,
+  { putIfMatch, putIfNoneMatch }: PutForm,
 ): Guard {
   const { etagMatches, etagDoesNotMatch, uploadedBefore, uploadedAfter } = condition ?? {};
   if (uploadedBefore !== undefined || uploadedAfter !== undefined) return null;
@@ -277,7 +345,7 @@ function guardOf(seen: SeenObject | null): Guard {
 /** The conditions of a request. A service that ignores a condition does not get it. */
 export function guardHeaders(
   guard: Guard,
-  { putIfMatch, putIfNoneMatch }: PutFeatures,
+  { putIfMatch, putIfNoneMatch }: PutForm,
 ): Record<string, string> {
   if (guard === null) return {};
   if (guard === "absent") return putIfNoneMatch ? { "if-none-match": "*" } : {};
@@ -303,6 +371,7 @@ export function uncertain(effect: Effect, error: RemoteError): StoreError {
   return new StoreError(
     10001,
     `The object may have been ${effect} or not: ${error.message} Read the object to find out.`,
+    { failure: { ...failureOf(error), outcome: "unknown" } },
   );
 }
 
@@ -312,5 +381,6 @@ export function replaced(effect: Effect): StoreError {
     10001,
     `The object may have been ${effect} and ${since} by another writer since: the answer of the S3 ` +
       "service was lost, and the service has another object now. Read the object to find out.",
+    { failure: { outcome: "unknown", reason: "conflict" } },
   );
 }

@@ -9,44 +9,49 @@
  * A request is sent again after an exponential backoff with full jitter, so that clients that failed at the
  * same time do not come back at the same time.
  */
+import { failureOf } from "../core/errors.ts";
 import { RequestSigner } from "../../http/signature.ts";
 import { canonicalQuery, encodeComponent } from "../../http/uri.ts";
-import type { RemoteCredentials, RemotePlace } from "./remote-options.ts";
+import { placesOf, type ConnectionPlaces, type Place } from "./connection-places.ts";
+import {
+  remoteLimits,
+  type KeySource,
+  type RemoteCredentials,
+  type RemotePlace,
+} from "./remote-options.ts";
 import {
   failureSentence,
   nameOf,
+  queueSentence,
   refusalSentence,
   silenceSentence,
+  spentSentence,
+  stallSentence,
+  throttledSentence,
   transportSentence,
   type Refusal,
 } from "./remote-sentences.ts";
+import { retryAfterMilliseconds, retryDelay, verdictOf } from "./retry.ts";
 import {
   guardedBody,
+  idleBytesMin,
   readErrorDocument,
   readExpected,
   readText,
+  serviceFields,
   type S3Result,
 } from "./s3-answer.ts";
 import {
   RemoteError,
   TransportError,
-  type RemoteFailure,
   type S3Answer,
   type S3Message,
   type S3Transport,
   type SizedStream,
 } from "./s3-transport.ts";
 
-const attemptsMax = 5;
 /** A request that has taken this long is not sent again. */
 const retryMillisecondsMax = 20_000;
-const firstDelayMilliseconds = 100;
-const delayMillisecondsMax = 5_000;
-/** The services send an answer to a completed upload after they have joined its parts. */
-const joinMilliseconds = 120_000;
-/** An upload may take as long as a line of this speed needs. */
-const uploadBytesPerMillisecond = 128;
-const timerMillisecondsMax = 2 ** 31 - 1;
 const errorDocumentBytesMax = 64 * 1024;
 
 export type S3Query = readonly (readonly [name: string, value: string])[];
@@ -67,38 +72,70 @@ export interface S3Request {
   readonly isRepeatable?: boolean;
 }
 
-/** What tests replace. */
+/** What tests replace, and the bounds of the configuration. */
 const defaults = {
+  ...remoteLimits,
   now: () => Date.now(),
   random: () => Math.random(),
   sleep: (milliseconds: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, milliseconds)),
-  /** For the connection and the head of an answer. */
-  answerMilliseconds: 30_000,
-  /** How long the body of an answer may pause while the caller waits for it. */
-  idleMilliseconds: 60_000,
+  /** Is told before a request is sent again. */
+  onRetry: (_request: S3Request, _failed: number, _error: RemoteError): void => {},
 };
 
 export type S3ConnectionOptions = Partial<typeof defaults>;
 
+/** The time of a call of a bucket, which its requests share. */
+interface CallTime {
+  /** By the clock of the options. Moves on while content is on its way. */
+  ends: number;
+}
+
+/** What a connection and the connections of its calls share. */
+interface Shared {
+  readonly transport: S3Transport;
+  readonly keys: KeySource;
+  signer: { readonly credentials: RemoteCredentials; readonly signer: RequestSigner } | undefined;
+  readonly options: typeof defaults;
+  readonly places: ConnectionPlaces;
+  /** Whether the service verifies a path with slashes where the request has `%2F` (see above). */
+  signsSlashes: boolean;
+}
+
+/** Its members are private for TypeScript only: the connection of a call is a copy. */
 export class S3Connection {
   readonly place: RemotePlace;
-  readonly #transport: S3Transport;
-  readonly #signer: RequestSigner;
-  readonly #options: typeof defaults;
-  /** Whether the service verifies a path with slashes where the request has `%2F` (see above). */
-  #signsSlashes = true;
+  private readonly shared: Shared;
+  /** Without it, each request is a call of its own. */
+  private readonly time: CallTime | undefined;
 
   constructor(
     place: RemotePlace,
-    credentials: RemoteCredentials,
+    keys: RemoteCredentials | KeySource,
     transport: S3Transport,
     options: S3ConnectionOptions = {},
   ) {
+    const bounds = { ...defaults, ...place.limits, ...options };
     this.place = place;
-    this.#transport = transport;
-    this.#signer = new RequestSigner(credentials, place.region);
-    this.#options = { ...defaults, ...options };
+    this.shared = {
+      transport,
+      keys: "current" in keys ? keys : fixedKeys(keys),
+      signer: undefined,
+      options: bounds,
+      places: placesOf(place.endpoint, bounds.connections),
+      signsSlashes: true,
+    };
+  }
+
+  /** The same connection, for one call of a bucket that begins now: its requests share the time of a call. */
+  forCall(): S3Connection {
+    const copy = Object.create(S3Connection.prototype) as S3Connection;
+    return Object.assign(copy, this, { time: this.newTime() });
+  }
+
+  private newTime(): CallTime {
+    const { now, callMilliseconds } = this.shared.options;
+    return { ends: now() + callMilliseconds };
   }
 
   /**
@@ -123,148 +160,241 @@ export class S3Connection {
    * @throws RemoteError; the error of the content, when the content cannot be read
    */
   async send(request: S3Request): Promise<S3Result> {
-    const { now, random, sleep } = this.#options;
+    const { now, random, sleep, onRetry } = this.shared.options;
     const { method, isRepeatable = method === "GET" || method === "HEAD" } = request;
+    const time = this.time ?? this.newTime();
     const started = now();
     let isUnknown = false;
     for (let failed = 1; ; failed++) {
       try {
-        return await this.#attempt(request);
+        return await this.attempt(request, time);
       } catch (error) {
         if (!(error instanceof RemoteError)) throw error;
-        const { failure, message, status, retry } = error;
+        const { failure, retry } = error;
         isUnknown ||= failure === "unknown";
         const mayRepeat = isRepeatable || failure === "unreachable";
+        const elapsed = now() - started;
+        const rest = Math.min(retryMillisecondsMax - elapsed, time.ends - now());
         const delay =
           retry !== null && mayRepeat
             ? retryDelay({
                 failed,
-                elapsedMilliseconds: now() - started,
+                restMilliseconds: rest,
                 askedMilliseconds: retry.askedMilliseconds,
-                random: random(),
+                random: failed === 1 && retry.isAtOnce === true ? 0 : random(),
               })
             : null;
         if (delay === null) {
+          const last = error.reason === "throttled" ? throttled(error, failed, elapsed) : error;
           // An earlier attempt may have been executed.
-          if (!isUnknown || failure === "unknown") throw error;
-          throw new RemoteError("unknown", message, { status, cause: error });
+          throw isUnknown ? asUnknown(last) : last;
         }
+        onRetry(request, failed, error);
         await sleep(delay);
       }
     }
   }
 
-  async #attempt(request: S3Request): Promise<S3Result> {
+  private async attempt(request: S3Request, time: CallTime): Promise<S3Result> {
+    const credentials = await this.shared.keys.current();
     try {
-      return await this.#sendOnce(request);
+      return await this.sendOnce(request, time);
     } catch (error) {
+      if (!mayBeKeys(error)) throw error;
+      // A request that was refused for its keys was not executed.
+      if (await this.shared.keys.renew(credentials)) return this.sendOnce(request, time);
       const path = requestPath(this.place.bucketName, request.key);
       const isDenied = error instanceof RemoteError && error.status === 403;
       if (!isDenied || path.sent === path.decoded) throw error;
       // The service may verify the other form of the path.
-      this.#signsSlashes = !this.#signsSlashes;
-      return this.#sendOnce(request).catch((second: unknown) => {
-        this.#signsSlashes = !this.#signsSlashes;
+      this.shared.signsSlashes = !this.shared.signsSlashes;
+      return this.sendOnce(request, time).catch((second: unknown) => {
+        this.shared.signsSlashes = !this.shared.signsSlashes;
         throw second;
       });
     }
   }
 
-  async #sendOnce(request: S3Request): Promise<S3Result> {
+  private async sendOnce(request: S3Request, time: CallTime): Promise<S3Result> {
     const body = typeof request.body === "function" ? await request.body() : request.body;
-    const answer = await this.#transmit(request, body);
+    const answer = await this.transmit(request, body, time);
     const { status, headers } = answer;
     if (status < 300 || status === 304) return { ...answer, error: null };
     const text = await readText(answer, errorDocumentBytesMax).catch(() => "");
     const document = readErrorDocument(text);
-    const now = this.#options.now();
+    const now = this.shared.options.now();
     const isForeign = document === null && text.trim() !== "";
-    const refusal: Refusal = { status, headers, document, isForeign, now };
+    const asked = askedOf(request);
+    const refusal: Refusal = { asked, status, headers, document, isForeign, now };
     const verdict = verdictOf(refusal);
     if (verdict === "result") {
       const read = answer.body === null ? null : new Response(text).body;
-      return { status, headers, body: read, error: document };
+      return { status, headers, body: read, stream: () => read, error: document };
     }
     if (verdict === "refused") {
-      const explained = request.method === "HEAD" ? await this.#explain(request, refusal) : refusal;
-      throw new RemoteError("refused", refusalSentence(this.place, explained), { status });
+      const explained =
+        request.method === "HEAD" ? await this.explain(request, refusal, time) : refusal;
+      const fields = serviceFields(explained);
+      throw new RemoteError("refused", refusalSentence(this.place, explained), fields);
     }
     const askedMilliseconds = retryAfterMilliseconds(headers.get("retry-after"), now);
     throw new RemoteError(verdict, failureSentence(this.place, refusal), {
-      status,
+      ...serviceFields(refusal),
+      ...(askedMilliseconds !== null && { retryAfterSeconds: askedMilliseconds / 1000 }),
       retry: { askedMilliseconds },
     });
   }
 
   /** @throws RemoteError when no answer arrives */
-  async #transmit(
+  private async transmit(
     request: S3Request,
     body: Uint8Array | SizedStream | undefined,
-  ): Promise<S3Answer> {
-    const { answerMilliseconds, idleMilliseconds } = this.#options;
+    time: CallTime,
+  ): Promise<Omit<S3Result, "error">> {
     const { place } = this;
-    const upload = (body?.length ?? 0) / uploadBytesPerMillisecond;
-    const join = request.method === "POST" ? joinMilliseconds : 0;
-    const milliseconds = Math.min(
-      Math.max(join, answerMilliseconds) + upload,
-      timerMillisecondsMax,
-    );
+    const { options, places, transport } = this.shared;
+    const { now, answerMilliseconds, idleMilliseconds, callMilliseconds } = options;
+    // The service joins the parts of an upload before it answers, which may take all of the time.
+    const longest = request.method === "POST" ? Infinity : answerMilliseconds;
+    const patience = (): number => Math.min(longest, time.ends - now());
+    const started = now();
+    const milliseconds = patience();
+    const spent = { reason: "timeout" } as const;
+    if (milliseconds <= 0) {
+      throw new RemoteError("unreachable", spentSentence(place, callMilliseconds), spent);
+    }
+    const held = await places.take(milliseconds);
+    if (held === null) {
+      throw new RemoteError("unreachable", queueSentence(place, places.max, milliseconds), spent);
+    }
     const abort = new AbortController();
-    let isSilent = false;
-    const timer = setTimeout(() => {
-      isSilent = true;
-      abort.abort();
-    }, milliseconds);
+    let silence: string | null = null;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const expectWithin = (after: number, sentence: string): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        silence = sentence;
+        abort.abort();
+      }, after);
+    };
+    const left = milliseconds - (now() - started);
+    expectWithin(left, silenceSentence(place, milliseconds, now() - started));
+    const content = contentOf(body);
+    const contentBegan = now();
+    let sent = 0;
+    let piece = Infinity;
+    const onContent = (bytes: number): void => {
+      sent += bytes;
+      piece += bytes;
+      if (sent >= (content?.length ?? 0)) {
+        // The time of a call stands still while content is on its way.
+        time.ends += now() - contentBegan;
+        expectWithin(patience(), silenceSentence(place, patience()));
+      } else if (piece >= idleBytesMin) {
+        piece = 0;
+        expectWithin(idleMilliseconds, stallSentence(place, sent, idleMilliseconds));
+      }
+    };
     try {
-      const answer = await this.#transport(await this.#messageOf(request, body, abort.signal));
-      const failure = (reason: string, cause?: unknown): RemoteError => {
-        const sentence = `${nameOf(place)} sent an incomplete answer: ${reason}. Try again.`;
-        return new RemoteError("unknown", sentence, { cause });
-      };
-      const end = (): void => abort.abort();
-      return { ...answer, body: guardedBody(answer, { idleMilliseconds, failure, end }) };
+      const message = await this.messageOf(request, content, abort.signal, onContent);
+      const answer = await transport(message);
+      if (answer.body === null) held.release();
+      return this.guarded(answer, { held, abort, time });
     } catch (error) {
+      held.release();
       if (!(error instanceof TransportError)) throw error;
       const { failure, message } = error;
-      const sentence = isSilent
-        ? silenceSentence(place, milliseconds)
-        : transportSentence(place, failure, message);
+      const sentence = silence ?? transportSentence(place, failure, message);
       throw new RemoteError(failure === "lost" ? "unknown" : "unreachable", sentence, {
         cause: error,
-        retry: failure === "certificate" ? null : { askedMilliseconds: null },
-        isSilence: isSilent,
+        retry:
+          failure === "certificate"
+            ? null
+            : { askedMilliseconds: null, isAtOnce: failure === "lost" && silence === null },
+        isSilence: silence !== null,
       });
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #messageOf(
+  private guarded(
+    answer: S3Answer,
+    {
+      held,
+      abort,
+      time,
+    }: { readonly held: Place; readonly abort: AbortController; readonly time: CallTime },
+  ): Omit<S3Result, "error"> {
+    const { now, idleMilliseconds } = this.shared.options;
+    const { status, headers } = answer;
+    let isOfCall = true;
+    held.isAtWork = false;
+    const body = guardedBody(answer, {
+      idleMilliseconds,
+      restMilliseconds: () => (isOfCall ? time.ends - now() : Infinity),
+      failure: (reason, cause, isSilence) => {
+        const sentence = `${nameOf(this.place)} sent an incomplete answer: ${reason}. Try again.`;
+        const { requestId } = serviceFields({ status, headers, document: null });
+        return new RemoteError("unknown", sentence, {
+          status,
+          ...(requestId !== undefined && { requestId }),
+          isSilence,
+          cause,
+        });
+      },
+      onRead: (isReading) => (held.isAtWork = isReading),
+      onEnd: (isComplete) => {
+        held.release();
+        if (!isComplete) abort.abort();
+      },
+    });
+    const stream = () => {
+      isOfCall = false;
+      return body;
+    };
+    return { status, headers, body, stream };
+  }
+
+  private async messageOf(
     { method, key, query = [], headers = {} }: S3Request,
     body: Uint8Array | SizedStream | undefined,
     signal: AbortSignal,
+    onContent: (bytes: number) => void,
   ): Promise<S3Message> {
     const { bucketName, endpoint: origin } = this.place;
     const path = requestPath(bucketName, key);
     const queryText = canonicalQuery(query);
-    const signed = await this.#signer.sign(
+    const { keys, signsSlashes, options } = this.shared;
+    const signer = this.signerOf(await keys.current());
+    const signed = await signer.sign(
       {
         method,
         host: new URL(origin).host,
-        path: this.#signsSlashes ? path.decoded : path.sent,
+        path: signsSlashes ? path.decoded : path.sent,
         query: queryText,
         headers,
       },
-      this.#options.now(),
+      options.now(),
     );
     const target = queryText === "" ? path.sent : `${path.sent}?${queryText}`;
-    return { method, origin, target, headers: signed, body, signal };
+    return { method, origin, target, headers: signed, body, signal, onContent };
+  }
+
+  /** A signer keeps a key that takes four hashes to derive. */
+  private signerOf(credentials: RemoteCredentials): RequestSigner {
+    const { shared } = this;
+    if (shared.signer?.credentials !== credentials) {
+      const signer = new RequestSigner(credentials, this.place.region);
+      shared.signer = { credentials, signer };
+    }
+    return shared.signer.signer;
   }
 
   /** The answer to HEAD has no document: GET tells why the service refuses. */
-  async #explain(request: S3Request, refusal: Refusal): Promise<Refusal> {
+  private async explain(request: S3Request, refusal: Refusal, time: CallTime): Promise<Refusal> {
     try {
-      const answer = await this.#transmit({ ...request, method: "GET" }, undefined);
+      const answer = await this.transmit({ ...request, method: "GET" }, undefined, time);
       const text = await readText(answer, errorDocumentBytesMax);
       if (answer.status < 300) return refusal;
       return { ...refusal, headers: answer.headers, document: readErrorDocument(text) };
@@ -272,6 +402,22 @@ export class S3Connection {
       return refusal;
     }
   }
+}
+
+function fixedKeys(credentials: RemoteCredentials): KeySource {
+  return {
+    current: () => Promise.resolve(credentials),
+    renew: () => Promise.resolve(false),
+  };
+}
+
+/** Whether other keys may help: 400 is the status of expired tokens at some services. */
+function mayBeKeys(error: unknown): boolean {
+  return (
+    error instanceof RemoteError &&
+    error.failure === "refused" &&
+    [400, 401, 403].includes(error.status ?? 0)
+  );
 }
 
 /**
@@ -291,54 +437,40 @@ export function requestPath(
   return { sent: hasDots ? `${bucket}/${segments.join("%2F")}` : decoded, decoded };
 }
 
-/** How long to wait before the next attempt; `null` when there is no next attempt. */
-export function retryDelay(attempt: {
-  readonly failed: number;
-  readonly elapsedMilliseconds: number;
-  readonly askedMilliseconds: number | null;
-  /** From 0 to less than 1. */
-  readonly random: number;
-}): number | null {
-  if (attempt.failed >= attemptsMax) return null;
-  const longest = Math.min(delayMillisecondsMax, firstDelayMilliseconds * 2 ** attempt.failed);
-  const delay = Math.max(attempt.random * longest, attempt.askedMilliseconds ?? 0);
-  return attempt.elapsedMilliseconds + delay > retryMillisecondsMax ? null : delay;
+/** What a request asks for, as far as services differ: `PUT with if-none-match`. */
+function askedOf({ method, query = [], headers = {} }: S3Request): string {
+  const names = [...query.map(([name]) => name), ...Object.keys(headers)];
+  const special = names.filter((name) => /^(?:if-|uploads$|delete$|x-amz-(?!meta-))/.test(name));
+  return special.length === 0 ? method : `${method} with ${special.join(", ")}`;
 }
 
-/**
- * Reads `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date.
- *
- * @returns at most the longest delay of a retry; `null` for no header, or for another text
- */
-export function retryAfterMilliseconds(header: string | null, now: number): number | null {
-  if (header === null) return null;
-  const text = header.trim();
-  const delay = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isNaN(delay) ? null : Math.min(Math.max(delay, 0), delayMillisecondsMax);
+/** A longer value in memory goes out in pieces, so that a connection that takes none of them is noticed. */
+function contentOf(
+  body: Uint8Array | SizedStream | undefined,
+): Uint8Array | SizedStream | undefined {
+  if (!(body instanceof Uint8Array) || body.length <= idleBytesMin) return body;
+  let position = 0;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        controller.enqueue(body.subarray(position, (position += idleBytesMin)));
+        if (position >= body.length) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { stream, length: body.length };
 }
 
-/** Codes of status 400 that concern the connection. The others of 400 are results of a request. */
-const refusedCodes = new Set([
-  "AuthorizationHeaderMalformed",
-  "AuthorizationQueryParametersError",
-  "ExpiredToken",
-  "IllegalLocationConstraintException",
-  "InvalidBucketName",
-  "InvalidRegionName",
-  "InvalidToken",
-  "NoSuchBucket",
-  "TokenRefreshRequired",
-]);
+/** Of a service that asks for fewer requests: how often it was asked, and what it wants. */
+function throttled(error: RemoteError, attempts: number, milliseconds: number): RemoteError {
+  const asked = error.retry?.askedMilliseconds ?? null;
+  const sentence = throttledSentence(attempts, milliseconds, asked);
+  const message = `${error.message} ${sentence}`;
+  return new RemoteError(error.failure, message, { ...failureOf(error), cause: error });
+}
 
-/**
- * `result`: the caller decides. `unreachable`: the service has not executed the request and can do so
- * later.
- */
-function verdictOf({ status, document, isForeign }: Refusal): RemoteFailure | "result" {
-  if (status === 408 || status === 429 || status === 503) return "unreachable";
-  if (status === 400 && document?.code === "RequestTimeout") return "unreachable";
-  // 507: there is no space on the device, and a later attempt is no better.
-  if (status >= 500 && status !== 501 && status !== 507) return "unknown";
-  if (status < 400 || [401, 403, 405, 501, 507].includes(status)) return "refused";
-  return isForeign || refusedCodes.has(document?.code ?? "") ? "refused" : "result";
+function asUnknown(error: RemoteError): RemoteError {
+  if (error.failure === "unknown") return error;
+  return new RemoteError("unknown", error.message, { ...failureOf(error), cause: error });
 }

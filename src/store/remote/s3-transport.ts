@@ -3,6 +3,8 @@
  * (`store/node/http-transport.ts`). A transport sends one request once. Retries are those of the connection.
  */
 
+import type { FailureReason, ServiceFailure } from "../core/errors.ts";
+
 export interface S3Message {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   /** `https://s3.example.net`, without a path. */
@@ -11,6 +13,8 @@ export interface S3Message {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | SizedStream;
+  /** Is told of each piece of a stream that the connection has taken. */
+  readonly onContent?: (bytes: number) => void;
   /** Ends the request, and its answer while that is read. */
   readonly signal: AbortSignal;
 }
@@ -24,11 +28,8 @@ export interface S3Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array> | null;
-  /**
-   * The body as a stream of workerd, to be read instead of `body`. The stream fails by itself when it breaks off, the
-   * runtime knows its length, and its content reaches a client without JavaScript.
-   */
-  readonly runtimeBody?: ReadableStream<Uint8Array>;
+  /** The length of `body`, where a script needs streams whose length the runtime knows. */
+  readonly length?: number;
 }
 
 /**
@@ -63,31 +64,54 @@ export class TransportError extends Error {
  */
 export type RemoteFailure = "unreachable" | "unknown" | "refused";
 
-/** A request without a result. The message is a sentence for people. */
-export class RemoteError extends Error {
+const reasonDefaults: Readonly<Record<RemoteFailure, FailureReason>> = {
+  unreachable: "unreachable",
+  unknown: "unavailable",
+  refused: "refused",
+};
+
+/** The outcome follows from the failure. */
+interface RemoteErrorOptions extends Partial<ServiceFailure> {
+  readonly retry?: RemoteError["retry"];
+  readonly isSilence?: boolean;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request without a result. The message is a sentence for people; the fields of `ServiceFailure` are for
+ * scripts, which also see the errors of streams.
+ */
+export class RemoteError extends Error implements ServiceFailure {
   override readonly name = "RemoteError";
   readonly failure: RemoteFailure;
-  /** Of the answer; `null` when no answer came. */
-  readonly status: number | null;
   /** `null`: another attempt cannot succeed. */
-  readonly retry: { /** By the service. */ readonly askedMilliseconds: number | null } | null;
+  readonly retry: {
+    /** By the service. */
+    readonly askedMilliseconds: number | null;
+    /** Most connections that are lost were open for long: the next attempt has a new one. */
+    readonly isAtOnce?: boolean;
+  } | null;
   /** The request has used all of its time: another attempt would take as long. */
   readonly isSilence: boolean;
+  declare readonly outcome: ServiceFailure["outcome"];
+  declare readonly reason: FailureReason;
+  /** Of the answer. */
+  declare readonly status?: number;
+  declare readonly serviceCode?: string;
+  declare readonly requestId?: string;
+  declare readonly retryAfterSeconds?: number;
 
   constructor(
     failure: RemoteFailure,
     message: string,
-    {
-      status = null,
-      retry = null,
-      isSilence = false,
-      cause,
-    }: Partial<Pick<RemoteError, "status" | "retry" | "isSilence" | "cause">> = {},
+    { retry = null, isSilence = false, cause, ...fields }: RemoteErrorOptions = {},
   ) {
     super(message, { cause });
     this.failure = failure;
-    this.status = status;
     this.retry = retry;
     this.isSilence = isSilence;
+    const outcome = failure === "unknown" ? "unknown" : "not executed";
+    const reason = isSilence ? "timeout" : reasonDefaults[failure];
+    Object.assign(this, { reason, ...fields, outcome });
   }
 }

@@ -41,12 +41,19 @@ post({ ...a, comment: 7 }, [9404, "comment must be a string."]);
 post({ ...a, comment: "two\nlines" }, [9434, "comment must not contain control characters."]);
 for (const given of ["a:b", {}, [1], 7])
   post({ ...a, tags: given }, [9405, "tags must be a list of strings."]);
-const tags = ["a", ":b", "a b:c", "a:b,c", "cf-proxied:true"];
-for (const tag of [...tags, `${"x".repeat(33)}:y`, `a:${"x".repeat(101)}`]) {
-  post({ ...a, tags: [tag] }, [
-    9433,
-    `Tag ${tag} is invalid: write name:value, name of letters, digits, - and _.`,
-  ]);
+const tags = {
+  a: "write name:value",
+  ":b": "the name must not be empty",
+  "a b:c": "the name must consist of letters, digits, - and _",
+  [`${"x".repeat(33)}:y`]: "the name must have at most 32 characters",
+  "CF-proxied:true": "names that begin with cf- are reserved",
+  "a:b,c": "the value must not contain commas",
+  "a: b": "the value must not begin with a space",
+  "a:b\u0001c": "the value must not contain control characters",
+  [`a:${"x".repeat(101)}`]: "the value must have at most 100 characters",
+};
+for (const [tag, rule] of Object.entries(tags)) {
+  post({ ...a, tags: [tag] }, [9433, `Tag ${tag} is invalid: ${rule}.`]);
 }
 post({ ...a, tags: Array.from({ length: 21 }, (_, index) => `t${index}:x`) }, [
   9300,
@@ -111,15 +118,20 @@ on("PATCH", record, { content: null }, 400, required("content"));
 
 // Batches.
 const batch = (body: unknown, ...errors: Failure[]) =>
-  on("POST", "/dns_records/batch", body, errors[0] === missing ? 404 : 400, ...errors);
+  on("POST", "/dns_records/batch", body, errors[0]?.[0] === missing[0] ? 404 : 400, ...errors);
+/** The operation of a batch comes first. */
+const at = (place: string, [code, message]: Failure): Failure => [code, `${place}: ${message}`];
 const empty: Failure = [9443, "A batch needs at least one of deletes, patches, puts and posts."];
 batch({}, empty);
 batch({ posts: [] }, empty);
 batch({ posts: {} }, [9405, "posts must be a list of objects."]);
 batch({ deletes: ["x"] }, [9405, "deletes must be a list of objects."]);
-for (const list of ["deletes", "patches", "puts"]) batch({ [list]: [{}] }, required("id"));
-batch({ deletes: [{ id: "{id}" }, { id: "0".repeat(32) }] }, missing);
-batch({ posts: [a, { ...a, content: "x" }] }, ipv4);
-batch({ posts: [a, a] }, identical);
+for (const list of ["deletes", "patches", "puts"]) {
+  batch({ [list]: [{ id: "{id}" }, {}] }, at(`${list}[1]`, required("id")));
+}
+batch({ deletes: [{ id: "{id}" }, { id: "0".repeat(32) }] }, at("deletes[1]", missing));
+batch({ patches: [{ id: "{id}", content: "x" }] }, at("patches[0]", ipv4));
+batch({ posts: [a, { ...a, content: "x" }] }, at("posts[1]", ipv4));
+batch({ posts: [a, a] }, at("posts[1]", identical));
 const many = Array.from({ length: 3501 }, () => ({}));
 batch({ posts: many }, [9442, "A batch holds at most 3500 operations."]);

@@ -1,4 +1,6 @@
 /** A client of the record API over plain HTTP, which shows what an SDK would hide. */
+import { checkedFetch } from "./openapi.ts";
+
 export const email = "dev@ledge.local";
 export const key = "0123456789abcdef0123456789abcdef01234";
 export const credentials = { "x-auth-email": email, "x-auth-key": key };
@@ -34,7 +36,7 @@ export class Client {
 
   /** Sends a body unchanged. */
   async send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
-    const response = await fetch(`${this.#url}${path}`, {
+    const response = await checkedFetch(`${this.#url}${path}`, {
       ...init,
       method,
       headers: {

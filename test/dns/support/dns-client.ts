@@ -2,6 +2,7 @@
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import {
   decode,
   encode,
@@ -113,9 +114,15 @@ export class TcpClient extends MatchingClient {
     socket.on("close", () => this.failed(new Error("The server closed the connection.")));
   }
 
-  static async connect(port: number, host = "127.0.0.1"): Promise<TcpClient> {
-    const socket = connect({ port, host, noDelay: true });
-    await once(socket, "connect");
+  /** @param tls the options of DNS over TLS */
+  static async connect(
+    port: number,
+    host = "127.0.0.1",
+    tls?: ConnectionOptions,
+  ): Promise<TcpClient> {
+    const address = { port, host, noDelay: true };
+    const socket = tls === undefined ? connect(address) : connectTls({ ...tls, ...address });
+    await once(socket, tls === undefined ? "connect" : "secureConnect");
     return new TcpClient(socket);
   }
 

@@ -28,6 +28,7 @@ export function composeQuery(question: string | null, changes: Partial<Message> 
 
 export const udp: QuerySource = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
 export const tcp: QuerySource = { ...udp, transport: "tcp" };
+export const tls: QuerySource = { ...udp, transport: "tls" };
 
 const onError = (error: unknown) => {
   throw new Error("respond() reported an error", { cause: error });

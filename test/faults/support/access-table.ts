@@ -84,6 +84,7 @@ export const accessTable = {
   "Unix socket": { of: "Ledge", path: "/", outcomes: always("closed") },
   /** HTTP is not DNS: the name server waits for the rest of a message, or closes the connection. */
   DNS: { of: "Ledge", path: "/", outcomes: always("closed") },
+  "DNS over TLS": { of: "Ledge", path: "/", outcomes: always("closed") },
   /** The port of the script is for all pages: the script decides. */
   script: { of: "the script", path: "/", outcomes: always(200) },
   "Miniflare's entry to the script": { of: "the script", path: "/", outcomes: always(200) },

@@ -121,6 +121,36 @@ export function remoteFaultSuite(name: string, service: () => Promise<RemoteServ
       await expectLinearizable(killed, `remote: ${name}, kills of runtimes`);
     });
 
+    it("put one key 200 times at once: no put fails, and each costs at most 3 requests", async () => {
+      const running = await service();
+      const proxy = await startFaultyProxy(running.endpoint);
+      onTestFinished(() => proxy.close());
+      const runtimes = new TwoRuntimes({ ...running, endpoint: proxy.endpoint });
+      await runtimes.start();
+      // Connections and isolates are there before the count.
+      for (const runtime of names) {
+        await callScript(`${runtimes.url(runtime)}/warm`, {
+          method: "PUT",
+          body: Buffer.from("1"),
+        });
+      }
+      const before = proxy.log.length;
+      const bodies = Array.from({ length: 200 }, (_, number) => Buffer.from(`value ${number}`));
+      const answers = await Promise.all(
+        bodies.map((body, number) =>
+          callScript(`${runtimes.url(names[number % 2 === 0 ? 0 : 1])}/hot`, {
+            method: "PUT",
+            body,
+          }),
+        ),
+      );
+      const requests = proxy.log.slice(before).length;
+      expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+      expect(requests).toBeLessThanOrEqual(3 * bodies.length);
+      const { body } = await callScript(`${runtimes.url("first")}/hot`);
+      expect(bodies.map(String)).toContain(String(body));
+    });
+
     it("have histories that are linearizable through a proxy that loses and delays", async () => {
       const random = new SeededRandom("remote proxy");
       const running = await service();

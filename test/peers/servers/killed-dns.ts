@@ -1,13 +1,15 @@
 /** Our name server in a process that is killed and started again, on the same ports. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { freePort } from "../../support/free-port.ts";
 import { temporaryFolder } from "../support.ts";
 
 const program = fileURLToPath(new URL("../../dns/support/owner-process.ts", import.meta.url));
+const cli = fileURLToPath(new URL("../../../dist/cli.js", import.meta.url));
 
 export class KilledDns {
   readonly dnsPort: number;
@@ -52,7 +54,13 @@ export class KilledDns {
     await ended;
   }
 
-  /** After a kill. Ends when the server answers. */
+  /** A command of `ledge dns` in the folder of this server. */
+  async command(...words: string[]): Promise<void> {
+    const args = [cli, "dns", ...words];
+    await promisify(execFile)(process.execPath, args, { cwd: this.#folder });
+  }
+
+  /** After a kill or a stop. Ends when the server answers. */
   async restart(): Promise<void> {
     const child = spawn(
       process.execPath,

@@ -1,8 +1,9 @@
-/** Other name servers: with a zone from a file, and as secondaries of our zone. */
+/** Other name servers: with a zone from a file, as secondaries of our zone, and with our catalog of zones. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   environment,
   startProcess,
@@ -13,6 +14,7 @@ import {
 
 interface Primary {
   readonly port: number;
+  /** A secondary has started when it answers for this zone. */
   readonly zoneName: string;
   /** The TSIG secret in base64. */
   readonly key: { readonly name: string; readonly secret: string };
@@ -24,6 +26,15 @@ export interface Secondary {
   /** Whether the server has received an incremental transfer. */
   readonly tookIncrement: (folder: string) => boolean;
   readonly start: (primary: Primary, place: PeerPlace) => Promise<RunningProcess>;
+}
+
+/** A secondary that learns from a catalog zone which zones there are. */
+export interface CatalogConsumer {
+  readonly name: string;
+  readonly start: (
+    primary: Primary & { readonly catalog: string },
+    place: PeerPlace,
+  ) => Promise<RunningProcess>;
 }
 
 type Place = PeerPlace & { readonly zoneName: string };
@@ -51,8 +62,8 @@ function startNamed(place: Place, before: string, options: string, after: string
   return startProcess(["named", "-g", "-c", configuration], place);
 }
 
-function startKnot(place: Place, logLevel: string, sections: string, zoneOptions: string) {
-  const { folder, port, zoneName } = place;
+function startKnot(place: Place, logLevel: string, sections: string) {
+  const { folder, port } = place;
   const configuration = join(folder, "knot.conf");
   writeFileSync(
     configuration,
@@ -64,15 +75,20 @@ log:
     any: ${logLevel}
 database:
     storage: "${folder}"
-${sections}zone:
-  - domain: ${zoneName}
-${zoneOptions}`,
+${sections}`,
   );
   return startProcess(["knotd", "-c", configuration], place);
 }
 
-function startNsd(place: Place, serverOptions: string, zoneOptions: string) {
-  const { folder, port, zoneName } = place;
+type Command = readonly [string, ...string[]];
+
+function startNsd(
+  place: Place,
+  serverOptions: string,
+  sections: string,
+  command: Command = ["nsd"],
+) {
+  const { folder, port } = place;
   const configuration = join(folder, "nsd.conf");
   writeFileSync(
     configuration,
@@ -87,11 +103,9 @@ function startNsd(place: Place, serverOptions: string, zoneOptions: string) {
   zonelistfile: "${join(folder, "zone.list")}"
 ${serverOptions}remote-control:
   control-enable: no
-zone:
-  name: ${zoneName}
-${zoneOptions}`,
+${sections}`,
   );
-  return startProcess(["nsd", "-d", "-c", configuration], place);
+  return startProcess([...command, "-d", "-c", configuration], place);
 }
 
 const bindOptions = "minimal-responses yes; check-names primary ignore; zero-no-soa-ttl no;";
@@ -115,8 +129,8 @@ function knotWith(name: string, sections: string, zoneOptions: string): Peer {
     name,
     programs: ["knotd"],
     start({ name: zoneName, file }, place) {
-      const own = `    file: "${file}"\n    zonefile-sync: -1\n`;
-      return startKnot({ ...place, zoneName }, "error", sections, own + zoneOptions);
+      const zone = `zone:\n  - domain: ${zoneName}\n    file: "${file}"\n    zonefile-sync: -1\n`;
+      return startKnot({ ...place, zoneName }, "error", sections + zone + zoneOptions);
     },
   };
 }
@@ -126,7 +140,8 @@ const nsd: Peer = {
   programs: ["nsd"],
   start({ name: zoneName, file }, place) {
     const options = `  server-count: ${availableParallelism()}\n  reuseport: yes\n`;
-    return startNsd({ ...place, zoneName }, options, `  zonefile: "${file}"\n`);
+    const zone = `zone:\n  name: ${zoneName}\n  zonefile: "${file}"\n`;
+    return startNsd({ ...place, zoneName }, options, zone);
   },
 };
 
@@ -201,6 +216,43 @@ mod-onlinesign:
   bindWith("BIND, signed", "dnssec-policy default; inline-signing yes;"),
 ];
 
+type TransferKey = Primary["key"];
+
+const bindKey = ({ name, secret }: TransferKey) =>
+  `key "${name}" { algorithm hmac-sha256; secret "${secret}"; };\n`;
+
+/** Our server as the primary. */
+const knotPrimary = (port: number, { name, secret }: TransferKey) => `key:
+  - id: ${name}
+    algorithm: hmac-sha256
+    secret: ${secret}
+remote:
+  - id: primary
+    address: 127.0.0.1@${port}
+    key: ${name}
+acl:
+  - id: notify
+    address: 127.0.0.1
+    action: notify
+  - id: notify-signed
+    key: ${name}
+    action: notify
+  - id: transfer
+    address: 127.0.0.1
+    action: transfer
+`;
+
+const knotSecondary = (folder: string) => `    storage: "${folder}"
+    master: primary
+    acl: [notify, notify-signed, transfer]
+`;
+
+const nsdSecondary = (port: number, keyName: string) => `  request-xfr: 127.0.0.1@${port} ${keyName}
+  allow-notify: 127.0.0.1 ${keyName}
+  provide-xfr: 127.0.0.1 NOKEY
+`;
+const nsdOptions = "  verbosity: 2\n  xfrd-reload-timeout: 1\n";
+
 const logOf = (folder: string): string => readFileSync(join(folder, "log"), "utf8");
 
 export const secondaries: readonly Secondary[] = [
@@ -211,7 +263,7 @@ export const secondaries: readonly Secondary[] = [
     start: ({ port, zoneName, key }, place) =>
       startNamed(
         { ...place, zoneName },
-        `key "${key.name}" { algorithm hmac-sha256; secret "${key.secret}"; };\n`,
+        bindKey(key),
         "allow-transfer { 127.0.0.1; }; serial-query-rate 100; transfer-source 127.0.0.1;",
         `logging { category xfer-in { default_stderr; }; };
       zone "${zoneName}" {
@@ -231,29 +283,9 @@ export const secondaries: readonly Secondary[] = [
       startKnot(
         { ...place, zoneName },
         "info",
-        `key:
-  - id: ${key.name}
-    algorithm: hmac-sha256
-    secret: ${key.secret}
-remote:
-  - id: primary
-    address: 127.0.0.1@${port}
-    key: ${key.name}
-acl:
-  - id: notify
-    address: 127.0.0.1
-    action: notify
-  - id: notify-signed
-    key: ${key.name}
-    action: notify
-  - id: transfer
-    address: 127.0.0.1
-    action: transfer
-`,
-        `    storage: "${place.folder}"
-    master: primary
-    acl: [notify, notify-signed, transfer]
-`,
+        `${knotPrimary(port, key)}zone:
+  - domain: ${zoneName}
+${knotSecondary(place.folder)}`,
       ),
   },
   {
@@ -270,12 +302,85 @@ acl:
     start: ({ port, zoneName }, place) =>
       startNsd(
         { ...place, zoneName },
-        "  verbosity: 2\n  xfrd-reload-timeout: 1\n",
-        `  zonefile: "${join(place.folder, "zone.db")}"
-  request-xfr: 127.0.0.1@${port} NOKEY
-  allow-notify: 127.0.0.1 NOKEY
-  provide-xfr: 127.0.0.1 NOKEY
+        nsdOptions,
+        `zone:
+  name: ${zoneName}
+  zonefile: "${join(place.folder, "zone.db")}"
+${nsdSecondary(port, "NOKEY")}`,
+      ),
+  },
+];
+
+/** NSD of Debian trixie, with its own libraries (test/peers/install-newer.sh); `null` if it is absent. */
+function findNewerNsd(): Command | null {
+  const root = fileURLToPath(new URL("../../../node_modules/.cache/peers/usr", import.meta.url));
+  const program = join(root, "sbin/nsd");
+  const [loader] = globSync(join(root, "lib/*-linux-gnu/ld-linux-*.so.*"));
+  if (loader === undefined || !existsSync(program)) return null;
+  return [loader, "--library-path", join(loader, ".."), program];
+}
+
+const newerNsd = findNewerNsd();
+
+export const catalogConsumers: readonly CatalogConsumer[] = [
+  {
+    name: "BIND",
+    start({ port, zoneName, catalog, key }, place) {
+      const primaries = `{ 127.0.0.1 port ${port} key "${key.name}"; }`;
+      return startNamed(
+        { ...place, zoneName },
+        bindKey(key),
+        `serial-query-rate 100; transfer-source 127.0.0.1;
+        catalog-zones { zone "${catalog}" default-primaries ${primaries}; };`,
+        `zone "${catalog}" {
+          type secondary;
+          file "${join(place.folder, "catalog.db")}";
+          primaries ${primaries};
+          allow-notify { 127.0.0.1; };
+          allow-query { none; };
+        };`,
+      );
+    },
+  },
+  {
+    name: "Knot",
+    start: ({ port, zoneName, catalog, key }, place) =>
+      startKnot(
+        { ...place, zoneName },
+        "info",
+        `${knotPrimary(port, key)}template:
+  - id: member
+${knotSecondary(place.folder)}zone:
+  - domain: ${catalog}
+${knotSecondary(place.folder)}    catalog-role: interpret
+    catalog-template: member
 `,
       ),
   },
+  ...(newerNsd === null
+    ? []
+    : [
+        {
+          name: "NSD",
+          start: ({ port, zoneName, catalog, key }, place) =>
+            startNsd(
+              { ...place, zoneName },
+              nsdOptions,
+              `key:
+  name: ${key.name}
+  algorithm: hmac-sha256
+  secret: "${key.secret}"
+pattern:
+  name: member
+${nsdSecondary(port, key.name)}zone:
+  name: ${catalog}
+${nsdSecondary(port, key.name)}  catalog: consumer
+  catalog-member-pattern: member
+  allow-query: 0.0.0.0/0 BLOCKED
+  allow-query: ::0/0 BLOCKED
+`,
+              newerNsd,
+            ),
+        } satisfies CatalogConsumer,
+      ]),
 ];

@@ -1,7 +1,9 @@
 /** unbound as a validating resolver that asks our server for its zones. */
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startProcess, type PeerPlace, type RunningProcess } from "./peer.ts";
+import { promisify } from "node:util";
+import { environment, startProcess, type PeerPlace, type RunningProcess } from "./peer.ts";
 
 interface Resolved {
   /** The port of the name server. */
@@ -10,10 +12,29 @@ interface Resolved {
   readonly zones: readonly [string, ...string[]];
   /** A DS record, as text. */
   readonly trustAnchor: string;
+  /** More lines of the section `server`; with the anchor in a file, they have the only anchor. */
+  readonly options?: readonly string[];
+}
+
+export async function run(program: string, ...args: string[]): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(program, args, { env: environment });
+    return stdout;
+  } catch (error) {
+    return `${(error as { stdout?: string }).stdout ?? ""}\n${String(error)}`;
+  }
+}
+
+/** The RCODE and whether the answer is authenticated. */
+export async function resolve(resolver: RunningProcess, question: string): Promise<string> {
+  const words = ["@127.0.0.1", "-p", `${resolver.port}`, "+dnssec", "+time=10", "+tries=1"];
+  const printed = await run("dig", ...words, ...question.split(" "));
+  const rcode = /status: (\w+)/.exec(printed)?.[1] ?? printed;
+  return /flags:[^;]* ad[ ;]/.test(printed) ? `${rcode} ad` : rcode;
 }
 
 export function startUnbound(
-  { authority, zones, trustAnchor }: Resolved,
+  { authority, zones, trustAnchor, options = [`trust-anchor: "${trustAnchor}"`] }: Resolved,
   { folder, port }: PeerPlace,
 ): Promise<RunningProcess> {
   const configuration = join(folder, "unbound.conf");
@@ -33,7 +54,7 @@ export function startUnbound(
   do-ip6: no
   do-not-query-localhost: no
   num-threads: 1
-  trust-anchor: "${trustAnchor}"
+  ${options.join("\n  ")}
 remote-control:
   control-enable: no
 ${stubs.join("")}`,

@@ -9,6 +9,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { propertyRuns } from "../../support/property-runs.ts";
+import type { Expectation } from "../differential.expectations.ts";
 import { differencesBetween, formatDifference, type Difference } from "./difference.ts";
 import { heavyBucket, largeBucket } from "./generate/large-bucket.ts";
 import { sequence } from "./generate/sequence.ts";
@@ -46,8 +47,8 @@ export interface PropertySubject {
   readonly hasLargeMetadata: boolean;
   /** Whether the bucket has the times of completed uploads in whole seconds. */
   readonly hasCoarseTimes: boolean;
-  /** Whether a difference to the model is by design. The rest of the sequence is not compared then. */
-  readonly isExpected?: (difference: Difference) => boolean;
+  /** Differences to the model that are by design. After one that diverges, the rest is not compared. */
+  readonly expectations?: readonly Pick<Expectation, "when" | "diverges">[];
 }
 
 export function propertySuite(subject: PropertySubject): void {
@@ -129,7 +130,7 @@ interface Counts {
 async function checkSteps(
   steps: readonly Step[],
   runtime: Runtime,
-  { filesOf, isExpected, hasCoarseTimes }: PropertySubject,
+  { filesOf, expectations = [], hasCoarseTimes }: PropertySubject,
 ): Promise<Counts> {
   const operations = steps.filter((step): step is Operation => !("restart" in step));
   const model = new ModelBucket({ trailingDelimiter: false });
@@ -141,8 +142,10 @@ async function checkSteps(
     const wanted = expected[index];
     return wanted === undefined ? [] : differencesBetween(observation, wanted);
   });
-  const [first] = differences;
-  const isDiverged = first !== undefined && isExpected?.(first) === true;
+  const isExpected = (difference: Difference, diverges: boolean): boolean =>
+    expectations.some((each) => (each.diverges ?? false) === diverges && each.when(difference));
+  const first = differences.find((each) => !isExpected(each, false));
+  const isDiverged = first !== undefined && isExpected(first, true);
   if (first !== undefined && !isDiverged) {
     throw new Error(`The binding and the model ("theirs") differ.\n${formatDifference(first)}`);
   }

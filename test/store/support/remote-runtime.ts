@@ -24,6 +24,7 @@ export interface SentByRuntime {
   readonly streamBreaksAfter?: number;
   readonly idleMilliseconds?: number;
   readonly answerMilliseconds?: number;
+  readonly connections?: number;
 }
 
 interface ReceivedByRuntime {
@@ -31,7 +32,12 @@ interface ReceivedByRuntime {
   readonly headers?: Readonly<Record<string, string>>;
   readonly text?: string;
   readonly bytes?: number;
-  readonly error?: { readonly name: string; readonly failure?: string; readonly message: string };
+  readonly error?: {
+    readonly name: string;
+    readonly failure?: string;
+    readonly reason?: string;
+    readonly message: string;
+  };
 }
 
 const sourceFolder = fileURLToPath(new URL("../../../src/store/remote/", import.meta.url));
@@ -56,7 +62,7 @@ function zeros(bytes, breaksAfter) {
 async function answer(request, env) {
   const sent = await request.json();
   const options = { sleep: async () => {} };
-  for (const name of ["idleMilliseconds", "answerMilliseconds"]) {
+  for (const name of ["idleMilliseconds", "answerMilliseconds", "connections"]) {
     if (sent[name] !== undefined) options[name] = sent[name];
   }
   const transport = createFetchTransport(env.network);
@@ -79,8 +85,8 @@ async function answer(request, env) {
       bytes: content.byteLength,
       text: content.byteLength < 10000 ? String.fromCharCode(...content) : "",
     });
-  } catch ({ name, failure, message }) {
-    return Response.json({ error: { name, failure, message } });
+  } catch ({ name, failure, reason, message }) {
+    return Response.json({ error: { name, failure, reason, message } });
   }
 }
 
@@ -105,7 +111,10 @@ export interface RemoteRuntime {
   stop(): Promise<void>;
 }
 
-export async function startRemoteRuntime(folder: string): Promise<RemoteRuntime> {
+export async function startRemoteRuntime(
+  folder: string,
+  compatibilityDate = "2026-08-01",
+): Promise<RemoteRuntime> {
   const path = join(folder, "socket");
   const runtime = await OwnRuntime.start({
     folder,
@@ -114,7 +123,7 @@ export async function startRemoteRuntime(folder: string): Promise<RemoteRuntime>
         {
           name: "main",
           worker: {
-            compatibilityDate: "2026-08-01",
+            compatibilityDate,
             modules: [{ name: "index.js", esModule: await bundle(folder) }],
             bindings: [{ name: "network", service: { name: "network" } }],
           },

@@ -16,6 +16,11 @@ export const allFeatures: RemoteFeatures = {
   putIfNoneMatch: true,
   conditionalComplete: true,
   conditionalDelete: true,
+  unconditionalPut: "unequal tag",
+  unconditionalDelete: true,
+  etagIsMd5: true,
+  service: { server: "", versioning: "off" },
+  seen: {},
 };
 
 class MemorySpool implements Spool {

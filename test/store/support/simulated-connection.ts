@@ -14,7 +14,7 @@ export const place = {
 
 /** @param respond is given the URL of the message as well */
 export function simulatedConnection(
-  respond: (url: URL, message: S3Message) => S3Answer,
+  respond: (url: URL, message: S3Message) => S3Answer | Promise<S3Answer>,
 ): S3Connection {
   const send = (message: S3Message) =>
     Promise.resolve(respond(new URL(message.origin + message.target), message));
@@ -31,7 +31,13 @@ export function simulatedContext(
     remove: () => Promise.resolve(),
   };
   const connection = simulatedConnection(respond);
-  return createContext({ connection, features: noFeatures, spool, now: () => 0 });
+  return createContext({
+    connection,
+    features: noFeatures,
+    spool,
+    now: () => 0,
+    pause: async () => {},
+  });
 }
 
 export function simulatedAnswer(

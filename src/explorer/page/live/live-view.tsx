@@ -36,6 +36,7 @@ export function LiveView({ place, hasRequests }: LiveViewProps) {
   const { buffer, connection, meter, clear } = useActivity();
   const filterInput = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
+  const focusing = useRef(0);
   const [isPaused, setPaused] = useState(false);
   const [active, setActive] = useState<LiveRow | null>(null);
   const [isOpen, setOpen] = useState(false);
@@ -80,8 +81,10 @@ export function LiveView({ place, hasRequests }: LiveViewProps) {
     if (document.activeElement === filterInput.current) filterInput.current?.blur();
     else if (isOpen) {
       setOpen(false);
-      if (active !== null) requestAnimationFrame(() => focusRow(active));
+      if (active !== null) focusing.current = requestAnimationFrame(() => focusRow(active));
     } else {
+      // A second Escape can come before the row has the focus.
+      cancelAnimationFrame(focusing.current);
       setActive(null);
       if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     }
