@@ -119,8 +119,8 @@ describe("a loss of power", () => {
             active.every(({ writer }, index) => writer.acknowledged >= (targets[index] as number)),
           () => `no writes: ${String(active.map(({ writer }) => writer.lastError?.message))}`,
         );
+        const stopped = active.map(({ writer }) => writer.stop({ isPowerLost: true }));
         store.device.cut();
-        const stopped = active.map(({ writer }) => writer.stop());
         await store.killAll();
         await Promise.all(stopped);
         store.device.restore();

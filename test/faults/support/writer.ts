@@ -57,6 +57,7 @@ export class Writer {
   #generation = 0;
   #count = 0;
   #stopping = false;
+  #answersCount = true;
   #running: Promise<void> | undefined;
   acknowledged = 0;
   failed = 0;
@@ -79,6 +80,7 @@ export class Writer {
   /** Writes until `stop()`, or until `failuresMax` calls have failed. */
   start({ failuresMax = Infinity, pauseMilliseconds = 0 } = {}): void {
     this.#stopping = false;
+    this.#answersCount = true;
     this.#running = (async () => {
       for (let failures = 0; failures < failuresMax && !this.#stopping;) {
         if (!(await this.writeOnce())) {
@@ -93,8 +95,10 @@ export class Writer {
     })();
   }
 
-  async stop(): Promise<void> {
+  /** @param isPowerLost whether the answer to the write in flight would no longer leave the machine */
+  async stop({ isPowerLost = false } = {}): Promise<void> {
     this.#stopping = true;
+    this.#answersCount = !isPowerLost;
     await this.#running;
   }
 
@@ -107,6 +111,7 @@ export class Writer {
     if (write.value !== null) register.hashes.add(write.value);
     try {
       const etag = await this.#execute(write);
+      if (!this.#answersCount) throw new Error("The power was lost before the answer arrived.");
       this.acknowledged++;
       // An aborted upload changes nothing, and a conditional put of this writer's key succeeds.
       if (write.method !== "abort") {
