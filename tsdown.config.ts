@@ -53,6 +53,7 @@ export default defineConfig([
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   workerdModule("dns-api-proxy", "worker/api-proxy.ts"),
+  workerdModule("edge-worker", "src/edge/worker/index.ts"),
   {
     ...common,
     // The program of a worker thread: no module imports it.

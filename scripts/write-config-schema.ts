@@ -20,6 +20,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { toJsonSchema, type JsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { dnsSchema } from "../src/dns/config/dns-table.ts";
+import { edgeSchema } from "../src/edge/config/edge-settings.ts";
 import { s3Schema } from "../src/s3/s3-table.ts";
 import { remotesSchema } from "../src/store/config/remotes.ts";
 import { bucketsSchema } from "../src/store/config/store-buckets.ts";
@@ -30,6 +31,7 @@ const ours = {
   remotes: jsonSchema(remotesSchema),
   dns: jsonSchema(dnsSchema),
   s3: jsonSchema(s3Schema),
+  edge: jsonSchema(edgeSchema),
 };
 
 /** From node_modules/ledge/dist to node_modules/wrangler. */

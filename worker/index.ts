@@ -26,6 +26,7 @@ import {
   zonesPath,
 } from "../src/dns/replication/listener-protocol.ts";
 import { catalogId } from "../src/dns/rules/catalog.ts";
+import { viewZone, zoneViewPath } from "../src/edge/zones/view-zone.ts";
 import { isSameSecret, owner, type Access } from "./api/access.ts";
 import { drainBody, failure } from "./api/api-call.ts";
 import { acceptFaultPlan, layersPath, type LayerRequest } from "./api/controls.ts";
@@ -36,6 +37,7 @@ import type { Env } from "./objects/object-call.ts";
 import {
   currentObservation,
   leaveObservedLayer,
+  loadZones,
   queryFaults,
   startQueryLog,
 } from "./objects/query-observation.ts";
@@ -112,8 +114,11 @@ async function dispatch(request: Request, env: Env, anonymous: Access | null): P
 }
 
 export class DnsApi extends WorkerEntrypoint<Env> {
-  override fetch(request: Request): Promise<Response> {
-    return serve(request, this.env, owner);
+  override async fetch(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname !== zoneViewPath) return serve(request, this.env, owner);
+    const view = viewZone(await loadZones(this.env), searchParams.get("host") ?? "");
+    return view === null ? notFound() : Response.json(view);
   }
 
   setFaults(faults: unknown): void {

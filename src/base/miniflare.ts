@@ -136,6 +136,7 @@ export function scriptService(name: string): string {
 
 interface DevOptions {
   unsafeDirectSockets?: DirectSocket[];
+  outboundService?: object;
 }
 
 export interface DirectSocket {
@@ -155,6 +156,21 @@ export function setDirectSockets(
   sockets: readonly DirectSocket[],
 ): void {
   ((worker as { dev?: DevOptions }).dev ??= {}).unsafeDirectSockets = [...sockets];
+}
+
+interface OutboundService {
+  readonly workerName: string;
+  readonly exportName: string;
+  readonly props: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Leads the `fetch()` of a worker to an entrypoint, unless the options already lead it elsewhere. Miniflare reads the
+ * service after it has asked the plugins for extensions. Earlier prereleases read `workerName`, later ones `worker`.
+ */
+export function setOutbound(worker: Miniflare.ParsedWorkerOptions, service: OutboundService): void {
+  const dev: DevOptions = ((worker as { dev?: DevOptions }).dev ??= {});
+  dev.outboundService ??= { type: "worker", worker: service.workerName, ...service };
 }
 
 interface TailConsumer {

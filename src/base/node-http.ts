@@ -7,10 +7,28 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 
 const http = process.getBuiltinModule("node:http");
 
-export const { Agent, createServer, request } = http;
+export const { Agent, createServer, request, ServerResponse } = http;
+
+/** workerd refuses longer heads. */
+export const headBytesMax = 65_536;
+
+/** Destroys a connection unless the returned function is called in time. */
+export function limitWait(connection: Duplex, milliseconds: number): () => void {
+  let isWaiting = true;
+  const expire = (): void => void (isWaiting && connection.destroy());
+  // What has arrived while the process was busy is read before the connection is destroyed.
+  const timer = setTimeout(() => setImmediate(expire), milliseconds);
+  const end = (): void => {
+    isWaiting = false;
+    clearTimeout(timer);
+  };
+  connection.once("close", end);
+  return end;
+}
 
 /**
  * As `fetch()`, with a connection for this request alone. workerd closes idle connections, and a

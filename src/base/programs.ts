@@ -49,7 +49,7 @@ export interface RuntimeObserver {
   readonly mark?: string;
   onStart?(): void;
   /** The runtime listens at a socket, by the name that Miniflare gives the socket. */
-  onListen?(socketName: string): void;
+  onListen?(socketName: string, port: number): void;
   /** @param isKilled whether this process has ended the runtime */
   onExit?(isKilled: boolean): void;
 }
@@ -93,8 +93,12 @@ function watchRuntimes(): void {
       for (const observer of observers()) {
         observer.onStart?.();
         followLines(child.stdio[controlPipe], (line) => {
-          const { event, socket } = JSON.parse(line) as { event: string; socket: string };
-          if (event === "listen") observer.onListen?.(socket);
+          const { event, socket, port } = JSON.parse(line) as {
+            readonly event: string;
+            readonly socket: string;
+            readonly port: number;
+          };
+          if (event === "listen") observer.onListen?.(socket, port);
         });
       }
     });

@@ -164,6 +164,7 @@ export function requireParts<Parts extends object>(parts: Parts, owner: string):
 export type WorkerInput = Parameters<typeof Wrangler.unstable_startWorker>[0];
 export type WranglerConfig = Wrangler.Unstable_Config;
 export type WranglerEvent = Parameters<Wrangler.unstable_DevEnv["dispatch"]>[0];
+export type WranglerReloadEvent = Extract<WranglerEvent, { type: "reloadComplete" }>;
 export type WranglerErrorEvent = Extract<WranglerEvent, { type: "error" }>;
 
 interface Deferred {

@@ -27,7 +27,9 @@ export const dev: LeafCommand = {
     "--name NAME": "The name of the script (default: the configuration's)",
     "-p, --port PORT":
       "The port of the script; if it is in use, the next free port (default: 8787)",
-    "--ip ADDRESS": "The address to listen on (default: localhost)",
+    "--ip ADDRESS":
+      "The address to listen on; names of zones, routes and buckets lead somewhere on loopback only, elsewhere every " +
+      "host is the script's (default: localhost)",
     "--host HOST":
       "The host in the URLs of requests, as the script sees them " +
       "(default: the host of the first route, or the address)",
@@ -77,6 +79,7 @@ export const dev: LeafCommand = {
     "--fault SPEC...":
       "A fault of buckets, METHOD:BUCKET[/KEY]:EFFECT[:OPTION,…] (docs/testing.md), or of DNS queries, " +
       "dns:KIND:NAME[/TYPE][:OPTION,…] (docs/testing-dns.md)",
+    "--log-requests": "Says where each request for a name leads: record, route, script or bucket",
     "--log-level LEVEL": "none, error, warn, info, log or debug (default: info)",
     "--show-interactive-dev-session [true|false]":
       "Whether the session reads keys from the terminal (default: true on a terminal)",
@@ -91,7 +94,8 @@ export const dev: LeafCommand = {
       "it does nothing: the runtime is the newest that wrangler depends on. Leave it out.",
     "--types": 'wrangler\'s types lack store_buckets. Run "ledge types" instead.',
     "--tunnel, --tunnel-name, --tunnel-allowed-mail":
-      "a tunnel needs an account. Run cloudflared tunnel --url with the URL of the script instead.",
+      "a tunnel needs an account. Run cloudflared tunnel --http-host-header localhost --url with the URL of " +
+      "the script instead.",
     "--site, --site-include, --site-exclude":
       "Workers Sites is deprecated. Use --assets DIR, or site in the configuration file.",
     "--node-compat": "wrangler has removed it, too. Use --compatibility-flags nodejs_compat.",
@@ -172,6 +176,7 @@ export const dev: LeafCommand = {
       dnsPort: port("dns-port"),
       dnsApiPort: port("dns-api-port"),
       faults,
+      logRequests: invocation.flag("log-requests"),
       logLevel: invocation.text<LogLevel>("log-level"),
     };
     keepConsolePlain();

@@ -8,6 +8,7 @@ import type { CommandGroup } from "./command.ts";
 import { completionOf } from "./completion.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
+import { openName, runClient, runProgram } from "./names.ts";
 import { explore, s3, serveDns } from "./serve.ts";
 import { types } from "./types.ts";
 
@@ -62,7 +63,7 @@ const dns: CommandGroup = {
       { dig },
       { faults },
       { queries },
-      { runClient, trust },
+      { trust },
     ] = await Promise.all([
       import("./dns/zones.ts"),
       import("./dns/dnssec.ts"),
@@ -103,6 +104,8 @@ export const root: CommandGroup = {
     store,
     s3,
     dns,
+    runProgram,
+    openName,
     explore,
     completionOf(() => root),
   ],

@@ -135,7 +135,8 @@ export async function withTemporaryPath<Result>(
   try {
     return await work();
   } finally {
-    await rm(path, { recursive: true, force: true });
+    // Processes of a browser write for a moment longer than their parent.
+    await rm(path, { recursive: true, force: true, maxRetries: 5 });
     temporaryPaths.delete(path);
     if (temporaryPaths.size === 0) process.off("exit", removeTemporaryPaths);
   }

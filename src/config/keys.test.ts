@@ -126,7 +126,7 @@ describe("bindingNames()", () => {
 
 describe("withoutLedgeKeys()", () => {
   it("leaves wrangler's keys, in environments too", () => {
-    const ours = { store_buckets: [], remotes: {}, dns: {}, s3: {} };
+    const ours = { store_buckets: [], remotes: {}, dns: {}, s3: {}, edge: {} };
     expect(withoutLedgeKeys({ name: "x", ...ours, env: { a: { main: "y", ...ours } } })).toEqual({
       name: "x",
       env: { a: { main: "y" } },

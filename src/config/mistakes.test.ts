@@ -50,6 +50,30 @@ hosts = ["store.test:80"]
 secret_access_key = "0123456789"
 > 1:1 2:3 s3 needs access_key_id too: credentials are a pair.
 
+[[edge.origins]]
+port = 3000
+> 1:1 4:7 edge.origins[0].host is missing. Add it, as in "app.example.com".
+
+edge.origins = [{ host = "10.0.0.0/33" }]
+> 1:19 5:9 edge.origins[0].host must be a name, an address or a network, such as "app.example.com", "10.0.0.5" or "10.0.0.0/8".
+
+edge.origins = [{ host = "app.example.com", protocol = "ftp" }]
+> 1:45 6:9 edge.origins[0].protocol must be "http" or "https", not "ftp".
+
+[edge]
+country = "Germany"
+> 2:1 3:5 edge.country must be a country code of two letters, such as "DE".
+
+[edge]
+hosts = ["a.example:80"]
+> 2:10 4:7 edge.hosts[0] must be a host name or an address without a port, such as "name.tunnel.example".
+
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+domains = ["cdn.example.com", "*.example.com"]
+> 4:31 8:9 store_buckets[0].domains[1] must be a name, such as "cdn.example.com".
+
 compatibility_date = "2026-13-45"
 > 1:1 2:3 compatibility_date must be a date in the form YYYY-MM-DD, not "2026-13-45".
 
@@ -133,7 +157,7 @@ bucketname = "photos"
 binding = "PHOTOS"
 bucket_name = "photos"
 jurisdiction = "eu"
-> 4:1 6:7 store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, durability, list_trailing_delimiter, public, remote.
+> 4:1 6:7 store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, durability, list_trailing_delimiter, public, domains, remote.
 
 [store_buckets]
 binding = "PHOTOS"

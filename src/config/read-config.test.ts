@@ -149,6 +149,8 @@ options = { port = 4, binding = "X" }
         ...dnsDefaults,
       },
       s3: { hosts: [], cors: [] },
+      edge: { origins: [], country: null, hosts: [] },
+      routes: [],
       warnings: [],
       notices: [],
     });

@@ -18,6 +18,8 @@ import {
 } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
+import { readEdge, readRoutes } from "../edge/config/edge-settings.ts";
+import type { EdgeSettings, RoutePattern } from "../edge/core/edge-table.ts";
 import { readS3, type ProjectS3 } from "../s3/s3-table.ts";
 import { readRemotes, type NamespaceBucket } from "../store/config/remotes.ts";
 import {
@@ -46,6 +48,9 @@ export interface ProjectConfig {
   readonly namespaceBucket?: NamespaceBucket | undefined;
   readonly dns: ProjectDns;
   readonly s3: ProjectS3;
+  readonly edge: EdgeSettings;
+  /** `route` and `routes`, without those that no request can match. */
+  readonly routes: readonly RoutePattern[];
   readonly warnings: readonly string[];
   /** Warnings that a project gets once. */
   readonly notices: readonly string[];
@@ -112,6 +117,8 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const buckets = adopt ? [...configured, ...adoptBuckets(table, configured, report)] : configured;
   const dns = readDns(table, secrets, report);
   const s3 = readS3(table, secrets, report);
+  const edge = readEdge(table, report);
+  const routes = readRoutes(table, reportTo(doubts));
   if (mistakes.length > 0) throw new UserError(located(file, mistakes).join("\n"));
   const lacksBuckets =
     own !== null && common["store_buckets"] !== undefined && own["store_buckets"] === undefined;
@@ -131,6 +138,8 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
     namespaceBucket,
     dns,
     s3,
+    edge,
+    routes,
     warnings,
     notices,
   };

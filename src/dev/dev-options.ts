@@ -23,7 +23,10 @@ export interface StartDevOptions extends ReadConfigOptions {
   name?: string;
   /** The port of the script, or the next free port. Default: `dev.port` of the configuration, or 8787. */
   port?: number;
-  /** The address of the script. Default: `dev.ip` of the configuration, or localhost. */
+  /**
+   * The address of the script. Default: `dev.ip` of the configuration, or localhost. Names of zones, routes and buckets
+   * lead somewhere on loopback only.
+   */
   ip?: string;
   localProtocol?: "http" | "https";
   /** The private key and the certificate for https. Default: a certificate of wrangler's. */
@@ -97,6 +100,8 @@ export interface StartDevOptions extends ReadConfigOptions {
    * as `dns:servfail:www.example.com/A:times=2` (docs/testing-dns.md).
    */
   faults?: readonly string[];
+  /** Whether the dev server says where each request for a name leads. */
+  logRequests?: boolean;
   /** Receives the messages of the dev server. Default: the console. */
   log?: (text: string) => void;
 }

@@ -33,6 +33,9 @@ import {
   stateFolder,
 } from "../state/folder.ts";
 import { storeNeeds } from "../store/node/store-owner.ts";
+import { DevEdge } from "../edge/node/dev-edge.ts";
+import { renderWay } from "../edge/core/way.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
 import { accessOf, CompanionDns } from "./companion-dns.ts";
 import { CompanionS3 } from "./companion-s3.ts";
 import {
@@ -41,6 +44,7 @@ import {
   scriptOptions,
   type StartDevOptions,
 } from "./dev-options.ts";
+import { clashNews, edgeLinks, edgeProfile, proxiedNames } from "./edge-profile.ts";
 import { observeScript, ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor, watchConfig } from "./script-supervisor.ts";
 import {
@@ -144,6 +148,8 @@ export class DevServer implements RunningDev {
   readonly #faults: StoreFaults;
   readonly #explorerChanges = new ChangeFeed();
   #explorer: RunningExplorer | null = null;
+  /** `null` before the start, and on Windows. */
+  #edge: DevEdge | null = null;
   /** Of the script that has the address, then of the scripts beside it. */
   #projects: readonly Project[];
   #remotes: readonly RemoteSummary[];
@@ -217,6 +223,7 @@ export class DevServer implements RunningDev {
       const { inspectorIp: hostname = "127.0.0.1" } = this.#options;
       this.#inspector = { hostname, port: await findFreePort(inspectorPort, hostname) };
     }
+    this.#startEdge();
     this.#supervisor = new ScriptSupervisor({
       inputs: this.#inputs(),
       paths: this.#projects.map(({ config, wrangler: { main } }, index) => {
@@ -226,6 +233,7 @@ export class DevServer implements RunningDev {
       console: this.#console,
       onReady: () => this.#report(() => this.#onReady()),
       onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
+      onReload: ({ proxyData }) => this.#edge?.lead(proxyData),
       onConnection: () => this.#report(() => this.#onConnection()),
       onCrash: (cause, program) => this.#onCrash(cause, program),
     });
@@ -256,6 +264,10 @@ export class DevServer implements RunningDev {
     return renderSummary(
       {
         url: this.url,
+        links: edgeLinks(
+          this.#edgeProfile,
+          await proxiedNames(this.persistFolder, dns?.zones ?? []),
+        ),
         networkUrls: networkUrlsOf(this.#address),
         explorerUrl: this.explorerUrl,
         wranglerExplorerUrl: wranglerExplorerUrl(this.url, scripts),
@@ -290,7 +302,7 @@ export class DevServer implements RunningDev {
     this.#endWatch();
     // An interrupt from the terminal may have ended the runtimes already.
     this.#supervisor?.expectStop();
-    await Promise.all([this.#s3?.stop(), this.#explorer?.close()]);
+    await Promise.all([this.#s3?.stop(), this.#explorer?.close(), this.#edge?.stop()]);
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
     await this.#faults.close();
@@ -308,6 +320,21 @@ export class DevServer implements RunningDev {
   get #address() {
     const protocol = this.#options.localProtocol ?? this.#first.wrangler.dev.local_protocol;
     return { protocol, hostname: this.#hostname, port: this.#port };
+  }
+
+  get #edgeProfile() {
+    return edgeProfile(this.#projects, this.#options, { url: this.url, hostname: this.#hostname });
+  }
+
+  #startEdge(): void {
+    // workerd has no sockets there by which the edge could reach zones and origins.
+    if (!hasRuntimeSockets) return;
+    const profile = this.#edgeProfile;
+    this.#edge = new DevEdge(this.persistFolder, profile);
+    for (const news of clashNews(profile, this.#edge.others)) this.#log(news);
+    this.#console.onWay = (way) => {
+      if (this.#options.logRequests === true) this.#log(renderWay(way));
+    };
   }
 
   async #choosePort(wanted: number): Promise<number> {
@@ -361,6 +388,7 @@ export class DevServer implements RunningDev {
             name: this.scriptName ?? basename(config().folder),
             stateFolder: shownPath(this.persistFolder, process.cwd()),
             scriptUrl: this.url,
+            links: this.#edge === null ? [] : edgeLinks(this.#edgeProfile, []),
             wranglerUrl: wranglerExplorerUrl(this.url, this.#supervisor?.scripts),
             dns: access && { apiUrl: access.apiUrl, addresses: access.addresses },
             hasRequests: true,
@@ -382,6 +410,7 @@ export class DevServer implements RunningDev {
       inspector: this.#inspector,
       hasDns: this.#parts.dns !== null,
       isObserved: this.#options.explorer !== false,
+      memberId: this.#edge?.id ?? null,
       console: this.#console,
       stateFolder: this.persistFolder,
     };
@@ -402,6 +431,7 @@ export class DevServer implements RunningDev {
       this.#warn();
       await this.#parts.dns?.update(this.#config);
       await this.#s3?.update();
+      this.#edge?.update(this.#edgeProfile);
       this.#readyMessage = async () => `The configuration has changed.\n${await this.summary()}`;
       await this.#supervisor?.update(this.#inputs());
     } catch (error) {

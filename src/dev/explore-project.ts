@@ -49,6 +49,7 @@ export async function exploreProject(
         name: basename(folder),
         stateFolder: shownPath(state, process.cwd()),
         scriptUrl: scriptUrl(),
+        links: [],
         wranglerUrl: null,
         dns: zones.known(),
         hasRequests: false,

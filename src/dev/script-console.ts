@@ -6,7 +6,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { edgeEntry } from "../explorer/activity/call-entries.ts";
 import { activityMark, readInvocation, requestEntry } from "../explorer/activity/trace.ts";
+import { readWay, type EdgeWay } from "../edge/core/way.ts";
 import type { ActivityLog } from "../explorer/server/activity-log.ts";
 import { logLevels, type LogLevel } from "./dev-options.ts";
 
@@ -29,6 +31,7 @@ interface ScriptObserver {
   /** Receives each line of the tail worker (`plugin/tail-plugins.ts`). */
   onActivity(line: string): void;
   onException(exception: ThrownException): void;
+  onWay(way: EdgeWay): void;
 }
 
 const framePattern = /(?:file:\/\/)?((?:[^\s():]|:(?!\d))+):(\d+):(\d+)/g;
@@ -44,6 +47,8 @@ export class ScriptConsole {
   /** Of each script, by the path of the bundle. The map is read when it is needed. */
   readonly #bundles = new Map<string, BundleFiles & { map?: SourceMap }>();
   #observer: ScriptObserver | null = null;
+  /** Receives the way of each request for a name. */
+  onWay: (way: EdgeWay) => void = () => {};
 
   constructor(level: LogLevel) {
     this.#level = level;
@@ -66,6 +71,12 @@ export class ScriptConsole {
   write({ level, message }: { level: string; message: string }): void {
     if (message.startsWith(activityMark)) {
       this.#observer?.onActivity(message);
+      return;
+    }
+    const way = readWay(message);
+    if (way !== null) {
+      this.onWay(way);
+      this.#observer?.onWay(way);
       return;
     }
     const known = level === "error" || level === "warn" ? level : "info";
@@ -108,7 +119,7 @@ export class ScriptConsole {
 const rememberedMax = 1000;
 
 /**
- * Takes the invocations of the script from the console of the runtime to the explorer. The script has to be
+ * Takes the invocations of the script, and requests for names, from the console of the runtime to the explorer. The script has to be
  * observed (`isObserved` in `worker-input.ts`).
  */
 export function observeScript(
@@ -130,6 +141,7 @@ export function observeScript(
       else failures.add({ id, entry });
     },
     onException: (exception) => failures.addException({ ...exception, at: Date.now() }),
+    onWay: (way) => void activity.add(edgeEntry(way)),
   });
 }
 

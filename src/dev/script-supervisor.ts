@@ -19,6 +19,7 @@ import {
   type WorkerInput,
   type WranglerErrorEvent,
   type WranglerEvent,
+  type WranglerReloadEvent,
 } from "../base/wrangler.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import type { RunningScript } from "./summary.ts";
@@ -44,6 +45,8 @@ interface SupervisorOptions {
    * @param problem `null` if wrangler has already printed the problem
    */
   onFailure(problem: string | null): void;
+  /** The runtime answers. What this changes in the event counts for wrangler's proxy. */
+  onReload(event: WranglerReloadEvent): void;
   /** Another dev server has started or stopped a script that a binding names. */
   onConnection(): void;
   /** @param cause the signal that has ended the program, as a rule */
@@ -184,6 +187,7 @@ export class ScriptSupervisor {
 
   #accepts(environment: WranglerDevServer, event: WranglerEvent): boolean {
     if (environment !== this.#environment) return true;
+    if (event.type === "reloadComplete") this.#options.onReload(event);
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
     // The inspector reports exceptions after the response, which are in the trace.
     if (event.type === "runtimeError" && isRuntime(event.source)) {

@@ -16,6 +16,7 @@ import {
 const url = "http://localhost:8787";
 const nothing: DevSummary = {
   url,
+  links: [],
   networkUrls: [],
   explorerUrl: null,
   wranglerExplorerUrl: null,

@@ -29,6 +29,8 @@ export interface BindingTableOptions {
 /** A part that the dev server does not have is `null`. */
 export interface DevSummary extends BindingTableOptions {
   readonly url: string;
+  /** To names that lead to this dev server. */
+  readonly links: readonly string[];
   readonly networkUrls: readonly string[];
   /** With a token that gives access. */
   readonly explorerUrl: string | null;
@@ -69,6 +71,7 @@ export type DnsSummary = DnsLocation & {
 };
 
 const zonesShownMax = 8;
+const linksShownMax = 5;
 /** The types of bindings whose state wrangler's page shows. */
 const wranglerKinds: ReadonlySet<string> = new Set([
   "kv_namespace",
@@ -79,12 +82,13 @@ const wranglerKinds: ReadonlySet<string> = new Set([
 ]);
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
-  const { url, networkUrls, inspector, stateFolder, dns, s3, scripts } = summary;
+  const { url, links, networkUrls, inspector, stateFolder, dns, s3, scripts } = summary;
   const { explorerUrl, wranglerExplorerUrl: othersUrl } = summary;
   const [, ...others] = scripts;
   return [
     `Ready      ${url}`,
     ...(others.length === 0 ? [] : [`  beside   ${others.map(({ name }) => name).join(", ")}`]),
+    ...renderLinks(links),
     ...networkUrls.map((each) => `Network    ${each}`),
     ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
     ...(othersUrl === null ? [] : [`  KV, D1 … ${othersUrl}`]),
@@ -103,6 +107,12 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
       return ["", ...(others.length === 0 ? [] : [`Script ${name}`]), ...table];
     }),
   ].join("\n");
+}
+
+function renderLinks(links: readonly string[]): string[] {
+  const shown = links.slice(0, linksShownMax);
+  if (shown.length < links.length) shown.push("…");
+  return shown.map((link, index) => `${(index === 0 ? "  names" : "").padEnd(10)} ${link}`);
 }
 
 export function renderS3({ url, accessKeyId, secretAccessKey }: S3Summary): string[] {

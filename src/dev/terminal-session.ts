@@ -130,7 +130,9 @@ export function devKeys(context: KeyContext, actions: KeyActions): KeyBinding[] 
     { keys: ["ctrl-c"], act: () => actions.end(interruptedCode) },
     {
       keys: ["t", "a"],
-      act: say(`\`ledge dev\` has no tunnel: \`cloudflared tunnel --url ${url}\` makes one.`),
+      act: say(
+        `\`ledge dev\` has no tunnel: \`cloudflared tunnel --http-host-header localhost --url ${url}\` makes one.`,
+      ),
     },
     { keys: ["l"], act: say("`ledge dev` has no remote mode: the script always runs here.") },
   ];

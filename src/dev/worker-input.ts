@@ -94,6 +94,8 @@ export interface WorkerSurroundings {
   /** Whether the console receives each invocation of the script, for the explorer. */
   readonly isObserved: boolean;
   readonly console: ScriptConsole;
+  /** The id of this dev server as a member of the edge; `null` where there is no edge. */
+  readonly memberId: string | null;
   readonly stateFolder: string;
   /** Whether the script has the address; `undefined` without scripts beside it. */
   readonly isPrimary: boolean | undefined;
@@ -105,7 +107,7 @@ export function workerInput(
   surroundings: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
-  const { hostname, port, inspector, isObserved, console } = surroundings;
+  const { hostname, port, inspector, isObserved, console, memberId, isPrimary } = surroundings;
   const { script, environment, logLevel, envFiles, assets, variables = {} } = options;
   const { compatibilityDate, compatibilityFlags, routes, localProtocol, upstreamProtocol } =
     options;
@@ -132,8 +134,10 @@ export function workerInput(
           { type: `unsafe_${type}`, dev },
         ]),
       ),
-      ...(inspector === null && { [exceptionsName]: tailBinding("exceptions") }),
-      ...(isObserved && { [activityName]: tailBinding("activity") }),
+      ...(inspector === null && { [exceptionsName]: hiddenBinding("exceptions") }),
+      ...(isObserved && { [activityName]: hiddenBinding("activity") }),
+      ...(memberId !== null &&
+        isPrimary !== false && { [edgeName]: hiddenBinding("edge", { member: memberId }) }),
     },
     legacy: {
       site: ({ site }: WranglerConfig) =>
@@ -162,7 +166,7 @@ export function workerInput(
       remote: options.remoteBindings === false ? false : undefined,
       enableContainers,
       persist: surroundings.stateFolder,
-      multiworkerPrimary: surroundings.isPrimary,
+      multiworkerPrimary: isPrimary,
       // wrangler's dev servers use the same registry.
       registry: devRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),
@@ -197,11 +201,16 @@ function buildInput(options: StartDevOptions): WorkerInput["build"] {
 const exceptionsName = "LEDGE_EXCEPTIONS";
 /** The invocations that the explorer shows. */
 const activityName = "LEDGE_ACTIVITY";
-/** The script does not see these bindings (`plugin/tail-plugins.ts`). */
-export const hiddenBindings: ReadonlySet<string> = new Set([exceptionsName, activityName]);
+const edgeName = "LEDGE_EDGE";
+/** The script does not see these bindings (`plugin/tail-plugins.ts`, `plugin/edge-plugin.ts`). */
+export const hiddenBindings: ReadonlySet<string> = new Set([
+  exceptionsName,
+  activityName,
+  edgeName,
+]);
 
-function tailBinding(name: "exceptions" | "activity") {
-  const dev = { plugin: { package: pluginPath, name }, options: {} };
+function hiddenBinding(name: "exceptions" | "activity" | "edge", options: object = {}) {
+  const dev = { plugin: { package: pluginPath, name }, options };
   return { type: `unsafe_${name}` as const, dev };
 }
 

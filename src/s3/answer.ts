@@ -4,6 +4,7 @@
  * The signature has been verified before; the body has not been read. A verb reads the body only
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
+import { grantedHeaders } from "../store/core/cors.ts";
 import { StoreError } from "../store/core/errors.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
 import type { Bucket } from "../store/node/bucket.ts";
@@ -11,7 +12,7 @@ import { S3Error } from "./s3-errors.ts";
 import { errorResponse, type S3Request, type S3Response, type S3Service } from "./s3-message.ts";
 import { routeRequest, verbs, type Verb } from "./route.ts";
 import { accountVerbs } from "./verbs/bucket-verbs.ts";
-import { grantedHeaders, preflightResponse, readCorsRules } from "./verbs/bucket-rules.ts";
+import { preflightResponse, readCorsRules } from "./verbs/bucket-rules.ts";
 
 /**
  * A failure is a response.

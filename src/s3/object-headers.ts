@@ -5,13 +5,8 @@
  * a copy. The texts of errors are those of the deployed service.
  */
 import { checksumHeaders, decodeWords, encodeWords, hexToBase64 } from "../http/headers.ts";
-import type { ByteRange, RangeRequest } from "../store/core/byte-range.ts";
-import {
-  conditionHolds,
-  parseEtagHeader,
-  type Conditional,
-  type EtagPattern,
-} from "../store/core/conditional.ts";
+import { contentRange, type ByteRange, type RangeRequest } from "../store/core/byte-range.ts";
+import { conditionsOfHeaders, type Conditional } from "../store/core/conditional.ts";
 import {
   type KeyHolder,
   httpMetadataFields,
@@ -217,78 +212,13 @@ interface Values {
   get(name: string): string | undefined;
 }
 
-const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
-/** An entity tag as clients write it that leave out the quotes. */
-const bareEtag = /^[^"*,\s]+$/;
-
-/**
- * @param prefix of the names: empty, or that of the conditions of a copy
- * @returns `undefined` without conditions
- * @throws S3Error InvalidArgument for an entity tag that is not valid
- */
+/** @throws S3Error InvalidArgument for an entity tag that is not valid */
 export function parseConditions(headers: Values, prefix = ""): Conditional | undefined {
-  if (conditionNames.every((name) => headers.get(prefix + name) === undefined)) return undefined;
-  const unmodifiedSince = parseTime(headers.get(`${prefix}if-unmodified-since`));
-  const conditions = {
-    etagMatches: parseEtags("if-match", headers.get(`${prefix}if-match`)),
-    etagDoesNotMatch: parseEtags("if-none-match", headers.get(`${prefix}if-none-match`)),
-    uploadedAfter: parseTime(headers.get(`${prefix}if-modified-since`)),
-    // Unmodified since a second holds for an object of that second, and `uploadedBefore` does not.
-    uploadedBefore: unmodifiedSince === undefined ? undefined : unmodifiedSince + 1000,
-  };
-  const isEmpty = Object.values(conditions).every((condition) => condition === undefined);
-  return isEmpty ? undefined : { ...conditions, secondsGranularity: true };
-}
-
-/**
- * The status of a read whose conditions do not hold: 412 when the client wanted one version, 304
- * when the client has this version (RFC 7232 section 6).
- */
-export function failedStatus(
-  conditions: Conditional,
-  object: { readonly etag: string; readonly uploaded: number },
-): 304 | 412 {
-  const { etagDoesNotMatch: _tags, uploadedAfter: _time, ...wanted } = conditions;
-  return conditionHolds(wanted, object) ? 304 : 412;
-}
-
-/**
- * The condition of `If-Range`, under which the range of a request counts (RFC 9110 section 13.1.5): an
- * entity tag that matches strongly, or the exact time of the last change.
- *
- * @returns `undefined` without the header. A header that is neither never holds: a whole object is
- *   never wrong
- */
-export function parseIfRange(headers: Values): Conditional | undefined {
-  const text = headers.get("if-range");
-  if (text === undefined) return undefined;
-  if (bareEtag.test(text)) return { etagMatches: [{ kind: "strong", value: text }] };
-  const [, weak, value] = /^(W\/)?"([^"]*)"$/.exec(text) ?? [];
-  if (value !== undefined) {
-    return { etagMatches: [{ kind: weak === undefined ? "strong" : "weak", value }] };
-  }
-  const time = parseTime(text);
-  if (time === undefined) return { etagMatches: [] };
-  return { uploadedAfter: time - 1000, uploadedBefore: time + 1000, secondsGranularity: true };
-}
-
-function parseEtags(
-  name: "if-match" | "if-none-match",
-  text: string | undefined,
-): EtagPattern[] | undefined {
-  if (text === undefined) return undefined;
-  if (bareEtag.test(text)) return [{ kind: "strong", value: text }];
   try {
-    return parseEtagHeader(name, text);
+    return conditionsOfHeaders(headers, prefix);
   } catch (error) {
     throw new S3Error("InvalidArgument", (error as Error).message);
   }
-}
-
-/** A date that is not valid is ignored (RFC 7232 sections 3.3 and 3.4). */
-function parseTime(text: string | undefined): number | undefined {
-  const time = Date.parse(text ?? "");
-  return Number.isNaN(time) ? undefined : time;
 }
 
 /**
@@ -324,10 +254,6 @@ function rangeBetween(first: string, last: string, name: string): ByteRange {
   const length = safe(last) - offset + 1;
   if (length < 1) throw new S3Error("InvalidArgument", `${name} must be positive.`);
   return { offset, length };
-}
-
-export function contentRange({ offset, length }: ByteRange, size: number): string {
-  return `bytes ${offset}-${offset + length - 1}/${size}`;
 }
 
 /** No object is as large as the largest safe integer. */

@@ -3,6 +3,7 @@
  * and the store that the server serves. `http-server.ts` makes requests and sends responses.
  */
 import { readXml, writeXml, type XmlContent, type XmlElement } from "../http/xml.ts";
+import type { CorsRule } from "../store/core/cors.ts";
 import { StoreError } from "../store/core/errors.ts";
 import type { StorageClass } from "../store/core/operations.ts";
 import type { Bucket, OpenContent } from "../store/node/bucket.ts";
@@ -57,17 +58,6 @@ export interface S3BucketOptions {
   readonly storageClass?: StorageClass;
   /** The S3 service that has the bucket: requests go on to it. Default: the bucket is in the state folder. */
   readonly remote?: ProjectRemote;
-}
-
-export interface CorsRule {
-  readonly id?: string;
-  /** With at most one `*` each. */
-  readonly allowedOrigins: readonly string[];
-  readonly allowedMethods: readonly string[];
-  /** With at most one `*` each, in any case. */
-  readonly allowedHeaders?: readonly string[];
-  readonly exposeHeaders?: readonly string[];
-  readonly maxAgeSeconds?: number;
 }
 
 export type BucketVerbFunction = (

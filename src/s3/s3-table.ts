@@ -19,7 +19,7 @@ import {
 } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import type { S3Credentials } from "../http/signature.ts";
-import type { CorsRule } from "./s3-message.ts";
+import type { CorsRule } from "../store/core/cors.ts";
 
 export interface ProjectS3 {
   /** `undefined`: 8789, or the next free port. */

@@ -39,6 +39,11 @@ export function pluginFolder(state: string, pluginName: string): string {
   return join(persistPath(state), pluginName);
 }
 
+/** The state folder of the folder of a plugin. */
+export function stateFolderOf(pluginFolderPath: string): string {
+  return resolve(pluginFolderPath, "../..");
+}
+
 export interface FolderNeeds {
   /** Folders below the folder; they are created. */
   readonly subfolders?: readonly string[];
@@ -50,7 +55,7 @@ export interface FolderNeeds {
 
 /** The start of a runtime writes a few small files and the indexes of SQLite's logs. */
 const startBytes = 512 * 1024;
-/** The start of a dev server makes about 16 files and folders. */
+/** The start of a dev server makes about 22 files and folders. */
 const spareFileCount = 24;
 const databaseFile = /\.sqlite(?:-wal|-shm)?$/;
 

@@ -11,11 +11,27 @@ import type {
   StoreFault,
   UnusedFault,
 } from "../store/core/fault.ts";
+import type { EdgeTable } from "../edge/core/destination.ts";
+import type { CorsRule } from "../store/core/cors.ts";
 import type { PoolSession } from "./pool-session.ts";
 
 export const controlBinding = "LEDGE_STORE_CONTROL";
 export const dnsBinding = "LEDGE_DNS";
 export const stateBinding = "LEDGE_STATE";
+export const edgeBinding = "LEDGE_EDGE";
+
+/** What the names of a test lead to, besides the records of zones. */
+export interface TestEdge {
+  readonly table: EdgeTable;
+  /** The CORS rules of buckets; without a bucket, of every bucket */
+  readonly cors: readonly (CorsRule & { readonly bucket?: string })[];
+  /** The script under test */
+  readonly script: string;
+  /** The service bindings of the script under test, by the scripts that they call */
+  readonly services: Readonly<Record<string, string>>;
+  /** Whether `fetch()` of the script also reaches its own routes (`global_fetch_strictly_public`) */
+  readonly isPublicFetch: boolean;
+}
 
 /** A method that resolves to a text resolves to an error message, or to `null`. */
 interface StoreControlStub {
@@ -56,6 +72,8 @@ export interface Controls {
   readonly session?: PoolSession;
   /** The files of the other bindings, in the vitest pool */
   readonly state?: StateControl;
+  /** Names that lead to scripts and buckets, in the vitest pool */
+  readonly edge?: { readonly fetch: typeof globalThis.fetch };
 }
 
 /** The controls among the bindings of a script. `null` without the control of the store. */

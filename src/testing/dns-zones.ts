@@ -2,7 +2,7 @@
 import type { FaultTiming } from "../base/fault-schedule.ts";
 import type { Duration } from "../base/format.ts";
 import { rcodeName } from "../dns/wire/numbers.ts";
-import type { DnsControlStub } from "./controls.ts";
+import type { Controls, DnsControlStub } from "./controls.ts";
 import type { DnsQuery } from "./matchers.ts";
 
 type JsonObject = Record<string, unknown>;
@@ -48,10 +48,13 @@ export class DnsZones {
   readonly #dns: () => DnsControlStub;
   /** Faults of queries. The end of the test or suite that sets a fault removes it. */
   readonly faults: DnsFaults;
+  /** A request by name, to the script, public bucket or origin that the name leads to, or to a page that says what is missing. */
+  readonly fetch: typeof globalThis.fetch;
 
-  constructor(dns: () => DnsControlStub, session?: FaultCounts) {
+  constructor(dns: () => DnsControlStub, { session, edge }: Pick<Controls, "session" | "edge">) {
     this.#dns = dns;
     this.faults = new DnsFaults(dns, session);
+    this.fetch = edge?.fetch ?? refuseFetch;
   }
 
   /** Creates a zone with the given records. Returns the id of the zone. */
@@ -140,6 +143,10 @@ export class DnsZones {
   #call(method: string, path: string, body?: unknown): Promise<unknown> {
     return callDns(this.#dns(), method, `/client/v4${path}`, body);
   }
+}
+
+async function refuseFetch(): Promise<never> {
+  throw new Error("dns.fetch() exists in the vitest pool alone: in Node, ask a dev server.");
 }
 
 /** Which queries a fault hits: the queries that match every given field. */

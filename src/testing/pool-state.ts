@@ -16,16 +16,19 @@ import { describePlannedCall, type BindingKind } from "./binding-call.ts";
 import { BindingCalls } from "./binding-calls.ts";
 import {
   controlBinding,
+  edgeBinding,
   findControls,
   stateBinding,
   stateControl,
   type StateService,
+  type TestEdge,
 } from "./controls.ts";
 import { CallLists, type CallList, type Calls } from "./call-lists.ts";
 import type { KnownNames } from "./call-details.ts";
 import { followAlarms } from "./moved-alarms.ts";
 import { moveTimeOfBindings } from "./moved-time.ts";
 import { PoolSession } from "./pool-session.ts";
+import { RequestsByName } from "./requests-by-name.ts";
 import { markRequests } from "./task-requests.ts";
 import { TestRuntime } from "./test-runtime.ts";
 import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
@@ -89,6 +92,14 @@ function makeState(): PoolState {
   const lists = new CallLists();
   const objects = watchObjects(() => layers.touch());
   const service = bindings[stateBinding] as StateService | undefined;
+  const { default: script } = exports as { readonly default?: object };
+  const names = JSON.parse(bindings[edgeBinding] as string) as TestEdge;
+  const edge =
+    controls.dns &&
+    new RequestsByName(names, controls.dns, {
+      script: (name) => (name === names.script ? script : bindings[names.services[name] ?? ""]),
+      bucket: (name) => buckets.find(([, bucket]) => bucket["ledge:name"] === name)?.[1],
+    });
   const state: PoolState = {
     runtime: new TestRuntime({
       ...controls,
@@ -100,6 +111,7 @@ function makeState(): PoolState {
         ),
       }),
       session,
+      edge,
     }),
     lists,
     calls: lists.show(() => state.listOf()),
@@ -135,6 +147,8 @@ function makeState(): PoolState {
   };
   // All local buckets of an isolate share an observer, and so do all remote buckets.
   for (const [, bucket] of buckets) bucket["ledge:observe"](observer);
+  edge?.leadFetch();
+  // Queries over HTTPS come first: their host may have a name in a zone.
   if (controls.dns !== undefined) resolveFromZones(controls.dns);
   moveTimeOfBindings(bindings, session);
   touchBeforeUse(bindings, layers);
@@ -144,7 +158,6 @@ function makeState(): PoolState {
     followAlarms({ ...exports, ...bindings }, session, { runInObject, base: DurableObject });
   watchBindings({ ...exports, ...bindings }, bindingCalls, () => objects.ended);
   watchRequests(state);
-  const { default: script } = exports as { readonly default?: object };
   if (script !== undefined) markRequests(script, () => state.numberOfTask());
   void followOtherWorkers(state);
   return state;

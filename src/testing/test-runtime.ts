@@ -71,7 +71,7 @@ export class TestRuntime {
       // Queries change the log of queries.
       this.layers.touch("dns");
       return dns;
-    }, controls.session);
+    }, controls);
   }
 
   /** The clock of the store. The end of the test undoes moves of the clock. */

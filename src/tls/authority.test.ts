@@ -3,8 +3,9 @@ import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Authority, type ServerIdentity } from "./authority.ts";
+import { NameCertificates } from "./name-certificates.ts";
 
 const now = new Date("2026-08-01T00:00:00Z");
 const days = (count: number): Date => new Date(now.getTime() + count * 86_400_000);
@@ -84,4 +85,40 @@ describe("Authority.certify()", () => {
     expect(identity.renewFrom).toEqual(days(60));
     expect(authority.details.notAfter).toEqual(days(3650));
   });
+});
+
+describe("Authority.temporary()", () => {
+  it("certifies any name, and is in no file", () => {
+    const authority = Authority.temporary(now);
+    expect([authority.covers("a.example"), authority.certificatePath]).toEqual([true, ""]);
+    const certificate = certificateOf(authority.certifyName("a.example", now));
+    expect(certificate.subjectAltName).toBe("DNS:a.example");
+    expect(certificate.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true);
+  });
+});
+
+it("Authority.covers() is for loopback, the names, and names below them", () => {
+  const authority = Authority.open(folder, ["api.example"], now);
+  const covered = ["localhost", "a.b.localhost", "api.example", "x.api.example"];
+  expect(covered.filter((name) => !authority.covers(name))).toEqual([]);
+  expect(["example", "my-api.example"].filter((name) => authority.covers(name))).toEqual([]);
+});
+
+it("NameCertificates makes a certificate once, keeps the last 200, and renews them in time", () => {
+  vi.useFakeTimers({ toFake: ["Date"], now });
+  onTestFinished(() => void vi.useRealTimers());
+  const certificates = new NameCertificates(Authority.temporary(now));
+  const first = certificates.contextFor("0.example");
+  for (let index = 1; index < 200; index++) certificates.contextFor(`${index}.example`);
+  expect(certificates.contextFor("0.example")).toBe(first);
+  const kept = Array.from({ length: 200 }, (_, index) =>
+    certificates.contextFor(`${index}.example`),
+  );
+  certificates.contextFor("0.example");
+  certificates.contextFor("200.example");
+  expect(certificates.contextFor("0.example")).toBe(kept[0]);
+  expect(certificates.contextFor("2.example")).toBe(kept[2]);
+  expect(certificates.contextFor("1.example")).not.toBe(kept[1]);
+  vi.setSystemTime(days(60));
+  expect(certificates.contextFor("0.example")).not.toBe(first);
 });

@@ -29,7 +29,8 @@ const renewalDays = 30;
 const clockMilliseconds = 3_600_000;
 
 interface StoredAuthority {
-  readonly names: readonly string[];
+  /** `null` for an authority that is limited to no names. */
+  readonly names: readonly string[] | null;
   readonly certificate: string;
   readonly key: string;
 }
@@ -43,17 +44,20 @@ export interface ServerIdentity {
 }
 
 export class Authority {
+  /** Empty for an authority in memory. */
   readonly certificatePath: string;
-  /** Names besides loopback for which the authority makes certificates. */
+  /** Names besides loopback for which the authority makes certificates, and for the names below them. */
   readonly names: readonly string[];
   readonly certificate: string;
   /** Whether clients that trusted an earlier authority of the folder have to trust this one. */
   readonly isReplacement: boolean;
   readonly #key: string;
+  readonly #isLimited: boolean;
 
   private constructor(path: string, stored: StoredAuthority, isReplacement: boolean) {
     this.certificatePath = path;
-    this.names = stored.names;
+    this.names = stored.names ?? [];
+    this.#isLimited = stored.names !== null;
     this.certificate = stored.certificate;
     this.isReplacement = isReplacement;
     this.#key = stored.key;
@@ -80,6 +84,16 @@ export class Authority {
     return new Authority(certificatePath, stored, text !== null && stored !== old);
   }
 
+  /** An authority of this process, for any name: only programs that the process starts trust it. */
+  static temporary(now: Date): Authority {
+    return new Authority("", make(null, now), false);
+  }
+
+  /** Whether clients accept certificates of this authority for the name. */
+  covers(name: string): boolean {
+    return !this.#isLimited || isBelow(name, ["localhost", ...this.names]);
+  }
+
   get details(): {
     readonly name: string;
     /** SHA-256. */
@@ -94,6 +108,21 @@ export class Authority {
 
   /** A new key with a certificate for loopback and the names. */
   certify(names: readonly string[], now: Date): ServerIdentity {
+    return this.#certify({ names, hasLoopback: true }, now);
+  }
+
+  /**
+   * A new key with a certificate for this name alone: a browser would send requests for all names of a
+   * certificate on one connection.
+   */
+  certifyName(name: string, now: Date): ServerIdentity {
+    return this.#certify({ names: [name], hasLoopback: false }, now);
+  }
+
+  #certify(
+    subjects: { readonly names: readonly string[]; readonly hasLoopback: boolean },
+    now: Date,
+  ): ServerIdentity {
     const { publicKey, privateKey } = newKeys();
     const { name, notAfter } = this.details;
     const end = now.getTime() + serverDays * dayMilliseconds;
@@ -101,7 +130,7 @@ export class Authority {
       {
         authority: name,
         authorityKeys: keyPair(this.#key),
-        names,
+        ...subjects,
         serial: newSerial(),
         notBefore: startOf(now),
         notAfter: new Date(Math.min(end, notAfter.getTime())),
@@ -116,7 +145,7 @@ export class Authority {
   }
 }
 
-function make(names: readonly string[], now: Date): StoredAuthority {
+function make(names: readonly string[] | null, now: Date): StoredAuthority {
   const authorityKeys = newKeys();
   const certificate = certifyAuthority({
     // Each authority has a name of its own: a list of trusted authorities shows the names only.
@@ -139,7 +168,12 @@ function isUsable(
   const end = new Date(new X509Certificate(certificate).validTo).getTime();
   // Each certificate of a server ends before the authority does.
   if (end - now.getTime() < serverDays * dayMilliseconds) return false;
-  return names.every((name) => covered.some((each) => name === each || name.endsWith(`.${each}`)));
+  return names.every((name) => isBelow(name, covered ?? []));
+}
+
+/** Whether the name is one of the others, or below one. */
+function isBelow(name: string, others: readonly string[]): boolean {
+  return others.some((other) => name === other || name.endsWith(`.${other}`));
 }
 
 function parse(text: string | null): StoredAuthority | null {

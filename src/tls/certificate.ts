@@ -24,8 +24,6 @@ interface CertificateOptions {
   readonly authority: string;
   /** Of the authority, of curve P-256. */
   readonly authorityKeys: KeyPair;
-  /** Names besides loopback. */
-  readonly names: readonly string[];
 }
 
 const loopbackIpv4 = Uint8Array.of(127, 0, 0, 1);
@@ -35,8 +33,13 @@ const loopbackIpv6 = Uint8Array.from({ length: 16 }, (_, index) => (index === 15
 const dnsName = 2;
 const ipAddress = 7;
 
-/** @returns the certificate as PEM */
-export function certifyAuthority(options: CertificateOptions): string {
+/**
+ * @param options.names besides loopback; `null` for an authority without a limit
+ * @returns the certificate as PEM
+ */
+export function certifyAuthority(
+  options: CertificateOptions & { readonly names: readonly string[] | null },
+): string {
   const { authority, authorityKeys, names } = options;
   const keyId = keyIdentifier(authorityKeys.publicKey);
   return certify(options, {
@@ -48,31 +51,42 @@ export function certifyAuthority(options: CertificateOptions): string {
       // Signs certificates: bit 5.
       extension("2.5.29.15", bitString(Uint8Array.of(0b0000_0100), 2), "critical"),
       extension("2.5.29.14", octetString(keyId)),
-      extension(
-        "2.5.29.30",
-        sequence(
-          tagged(
-            0,
-            // A name stands for the names below it, too.
-            ...["localhost", ...names].map((name) => sequence(generalName(name))),
-            // An address and its mask: 127.0.0.0/8 and ::1.
-            sequence(implicit(ipAddress, Uint8Array.of(127, 0, 0, 0, 255, 0, 0, 0))),
-            sequence(implicit(ipAddress, Buffer.concat([loopbackIpv6, Buffer.alloc(16, 0xff)]))),
-          ),
-        ),
-        "critical",
-      ),
+      ...(names === null ? [] : [nameConstraints(names)]),
     ],
   });
 }
 
-export function certifyServer(options: CertificateOptions, serverKey: KeyObject): string {
-  const { authorityKeys, names } = options;
-  const alternatives = [
-    ...["localhost", "*.localhost", ...names].map(generalName),
-    implicit(ipAddress, loopbackIpv4),
-    implicit(ipAddress, loopbackIpv6),
-  ];
+/** Section 4.2.1.10. */
+function nameConstraints(names: readonly string[]): Uint8Array {
+  return extension(
+    "2.5.29.30",
+    sequence(
+      tagged(
+        0,
+        // A name stands for the names below it, too.
+        ...["localhost", ...names].map((name) => sequence(generalName(name))),
+        // An address and its mask: 127.0.0.0/8 and ::1.
+        sequence(implicit(ipAddress, Uint8Array.of(127, 0, 0, 0, 255, 0, 0, 0))),
+        sequence(implicit(ipAddress, Buffer.concat([loopbackIpv6, Buffer.alloc(16, 0xff)]))),
+      ),
+    ),
+    "critical",
+  );
+}
+
+const loopbackNames = ["localhost", "*.localhost"].map(generalName);
+const loopbackAddresses = [loopbackIpv4, loopbackIpv6].map((each) => implicit(ipAddress, each));
+
+export function certifyServer(
+  options: CertificateOptions & {
+    readonly names: readonly string[];
+    readonly hasLoopback: boolean;
+  },
+  serverKey: KeyObject,
+): string {
+  const { authorityKeys, names, hasLoopback } = options;
+  const own = names.map(generalName);
+  const alternatives = hasLoopback ? [...loopbackNames, ...own, ...loopbackAddresses] : own;
   return certify(options, {
     subject: "localhost",
     publicKey: serverKey,

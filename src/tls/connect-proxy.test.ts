@@ -1,5 +1,6 @@
 /** A proxy that leads some names here, and other connections on. */
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -10,15 +11,15 @@ describe("parseProxy()", () => {
     [undefined, null],
     ["", null],
     ["socks5://127.0.0.1:9", null],
-    ["http://proxy.test:3128", { host: "proxy.test", port: 3128, header: "" }],
-    ["proxy.test:3128", { host: "proxy.test", port: 3128, header: "" }],
-    ["http://[2001:db8::1]", { host: "2001:db8::1", port: 80, header: "" }],
+    ["http://proxy.test:3128", { host: "proxy.test", port: 3128, credentials: null }],
+    ["proxy.test:3128", { host: "proxy.test", port: 3128, credentials: null }],
+    ["http://[2001:db8::1]", { host: "2001:db8::1", port: 80, credentials: null }],
     [
       "http://me:p%40ss@proxy.test/",
       {
         host: "proxy.test",
         port: 80,
-        header: `Proxy-Authorization: Basic ${Buffer.from("me:p@ss").toString("base64")}\r\n`,
+        credentials: `Basic ${Buffer.from("me:p@ss").toString("base64")}`,
       },
     ],
   ])("reads %j", (given, proxy) => {
@@ -42,9 +43,12 @@ async function answer(socket: Socket): Promise<void> {
 
 async function openProxy(options: Partial<Parameters<typeof openConnectProxy>[0]>): Promise<URL> {
   const proxy = await openConnectProxy({
-    names: ["api.example"],
-    serve: (client) => void answer(client.resume()),
-    upstream: null,
+    leadsHere: (name) => Promise.resolve(name === "api.example"),
+    server: {
+      serve: (client) => void answer(client.resume()),
+      answer: (request, response) => response.end(`here ${request.url}`),
+    },
+    next: { http: null, https: null },
     ...options,
   });
   onTestFinished(() => proxy.close());
@@ -57,7 +61,7 @@ async function open(options: Partial<Parameters<typeof openConnectProxy>[0]> = {
   const header = `proxy-authorization: Basic ${credentials}\r\n`;
   return (head: string, after = "", fields = header): Promise<string> => {
     const socket = connect(Number(url.port), "127.0.0.1");
-    socket.write(`${head} HTTP/1.1\r\n${fields}\r\n${after}`);
+    socket.write(`${head} HTTP/1.1\r\nConnection: close\r\n${fields}\r\n${after}`);
     return text(socket);
   };
 }
@@ -76,13 +80,38 @@ describe("openConnectProxy()", () => {
     expect(await send(`CONNECT 127.0.0.1:${port}`, "hello")).toBe(`${established}got hello`);
   });
 
+  it("answers requests for URLs of its names itself, and passes others on", async () => {
+    const send = await open();
+    expect(await send("GET http://API.example:81/a")).toMatch(/\r\n\r\n.*here http:\/\/API/s);
+    const server = createHttpServer(({ url, headers }, response) => {
+      response.end(`${url} ${headers.host} ${headers["proxy-authorization"]}`);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await send(`GET http://127.0.0.1:${port}?a`)).toContain(
+      `/?a 127.0.0.1:${port} undefined`,
+    );
+    const http = { host: "127.0.0.1", port, credentials: "x" };
+    const sendOn = await open({ next: { http, https: null } });
+    expect(await sendOn("GET http://other.example/a")).toContain(
+      "http://other.example/a other.example x",
+    );
+  });
+
+  it("without a password, passes that of the client on", async () => {
+    const https = { host: "127.0.0.1", port: await echo(), credentials: "x" };
+    const send = await open({ isOpen: true, next: { http: null, https } });
+    expect(await send("CONNECT other.example:443", "", "Proxy-Authorization: y\r\n")).toContain(
+      "\r\nProxy-Authorization: y\r\n",
+    );
+    expect(await send("CONNECT other.example:443", "", "")).not.toContain("Proxy-Authorization");
+  });
+
   it("asks the next proxy for any other host", async () => {
-    const upstream = {
-      host: "127.0.0.1",
-      port: await echo(),
-      header: "Proxy-Authorization: x\r\n",
-    };
-    const send = await open({ upstream });
+    const https = { host: "127.0.0.1", port: await echo(), credentials: "x" };
+    const send = await open({ next: { http: null, https } });
     expect(await send("CONNECT other.example:443")).toBe(
       "got CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\nProxy-Authorization: x\r\n\r\n",
     );
@@ -93,6 +122,7 @@ describe("openConnectProxy()", () => {
     async (fields) => {
       const send = await open();
       expect(await send("CONNECT api.example:443", "", fields)).toMatch(/^HTTP\/1\.1 407 /);
+      expect(await send("GET http://api.example/", "", fields)).toMatch(/^HTTP\/1\.1 407 /);
       expect(await send(`CONNECT 127.0.0.1:${await echo()}`, "", fields)).toMatch(
         /^HTTP\/1\.1 407 /,
       );
@@ -118,8 +148,8 @@ describe("openConnectProxy()", () => {
     const { port } = silent.address() as AddressInfo;
     expect(await send(`CONNECT 127.0.0.1:${port}`)).toBe(`${established}late`);
 
-    const upstream = { host: "127.0.0.1", port, header: "" };
-    const sendOn = await open({ upstream, waitMilliseconds: 100 });
+    const https = { host: "127.0.0.1", port, credentials: null };
+    const sendOn = await open({ next: { http: null, https }, waitMilliseconds: 100 });
     expect(await sendOn("CONNECT other.example:443")).toMatch(/^HTTP\/1\.1 502 /);
   });
 
@@ -132,7 +162,7 @@ describe("openConnectProxy()", () => {
     await once(server, "close");
     const send = await open();
     expect(await send(`CONNECT 127.0.0.1:${port}`)).toMatch(/^HTTP\/1\.1 502 /);
-    expect(await send("GET http://api.example/")).toMatch(/^HTTP\/1\.1 405 /);
+    expect(await send("GET /")).toMatch(/^HTTP\/1\.1 405 /);
     expect(await send("CONNECT api.example")).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

@@ -20,7 +20,9 @@ async function state(): Promise<string> {
   return [await records(), ...texts].join("\n");
 }
 
-const { client } = await useServer();
+const { client } = await useServer({
+  config: { platform_addresses: ["198.18.0.1", "198.18.0.2", "2001:2::2"] },
+});
 await client.createZone("neighbour.test");
 const zoneId = await client.createZone("example.com");
 const posts = [

@@ -111,7 +111,7 @@ test("the configuration sets quotas, the length of comments, name rules and plat
     tag_quota: 1,
     comment_length: 5,
     name_rules: "dns",
-    platform_addresses: ["127.0.0.1"],
+    platform_addresses: ["198.51.100.1", "127.0.0.1"],
     name_servers: ["ns.one.test", "ns.two.test"],
     email: "me@example.org",
     key: "secret-0123456789",
@@ -127,10 +127,10 @@ test("the configuration sets quotas, the length of comments, name rules and plat
   const code = async (body: unknown, suffix = "") =>
     (await client.call("POST", path + suffix, body)).body.errors.map((error) => error.code);
   expect(await code(a("x", { comment: "123456", tags: ["a:b", "c:d"] }))).toEqual([9313, 9300]);
-  expect(await code(a("x", { content: "127.0.0.1" }))).toEqual([9431]);
+  expect(await code(a("x", { content: "198.51.100.1" }))).toEqual([9431]);
   expect(await code({ posts: [a("a"), a("b"), a("c"), a("d")] }, "/batch")).toEqual([9442]);
   expect(await code({ posts: [a("a"), a("b"), a("c")] }, "/batch")).toEqual([81045]);
-  expect(await code(a("1"))).toEqual([]);
+  expect(await code(a("1", { content: "127.0.0.1" }))).toEqual([]);
   expect(await code(a("2"))).toEqual([]);
   expect(await code(a("3"))).toEqual([81045]);
   expect(await client.ok("GET", `${path}/usage`)).toEqual({ record_quota: 2, record_usage: 2 });

@@ -9,7 +9,7 @@ import { buffer, text } from "node:stream/consumers";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { launchProblem } from "../../src/cli/dns/client-process.ts";
+import { launchProblem } from "../../src/cli/names/client-process.ts";
 import { sendRaw } from "../faults/support/raw-http.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
 import { credentials } from "./support/client.ts";

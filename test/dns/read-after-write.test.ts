@@ -117,7 +117,9 @@ test("the next answer reflects a zone that was created, reconfigured, paused or 
     }
     const record = { type: "A", name: "@", content: "192.0.2.1", proxied: true };
     await client.ok("POST", `/zones/${id}/dns_records`, record);
-    for (const { answers } of await all(zone, "A")) expect(answers).toHaveLength(2);
+    for (const { answers } of await all(zone, "A")) {
+      expect(answers).toMatchObject([{ data: "127.0.0.1" }]);
+    }
     await client.ok("PATCH", `/zones/${id}`, { paused: true });
     for (const { answers } of await all(zone, "A")) {
       expect(answers).toMatchObject([{ data: "192.0.2.1" }]);

@@ -25,10 +25,10 @@ async function startExample(name: string, state = temporaryFolder()): Promise<st
   const { store_buckets: buckets, ...config } = parse(
     read(`${name}/wrangler.jsonc`),
   ) as Configuration;
-  const bindings = buckets.map(({ binding, ...options }) => ({
+  const bindings = buckets.map(({ binding, bucket_name }) => ({
     name: binding,
     type: "store_bucket",
-    dev: { plugin, options },
+    dev: { plugin, options: { bucket_name } },
   }));
   // In the folder of the original, because the paths in the file are relative.
   const configPath = join(examples, name, `.ledge-${process.pid}.wrangler.json`);

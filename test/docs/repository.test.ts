@@ -114,6 +114,7 @@ describe("the package", () => {
       "dist/workerd/dns-api-proxy.js",
       "dist/workerd/dns-worker.js",
       "dist/workerd/edge-status.js",
+      "dist/workerd/edge-worker.js",
       "dist/workerd/store-binding.js",
       "dist/workerd/store-bucket.js",
       "dist/workerd/store-namespace.js",

@@ -92,6 +92,7 @@ test.skipIf(!hasModes)(
     expect(dns.filter((path) => path.endsWith(".sqlite"))).not.toEqual([]);
     expect(openToOthers(join(state, "store"))).toEqual([]);
     expect(openToOthers(join(state, "dns"))).toEqual([]);
+    expect(openToOthers(join(state, "edge"))).toEqual([]);
 
     writeFileSync(join(folder, "own.txt"), "");
     const { mode } = statSync(join(folder, "own.txt"));

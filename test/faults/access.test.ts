@@ -106,6 +106,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
       "Miniflare's loopback",
       "S3 API",
       "Unix socket",
+      "edge worker",
       "explorer",
       "publications",
       "record API",
@@ -154,7 +155,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
 
   test.each<[string, Role[]]>([
     ["dns", ["DNS", "Unix socket", "publications", "record API"]],
-    ["miniflare", ["Miniflare's loopback", "Unix socket", "script"]],
+    ["miniflare", ["Miniflare's entry to the script", "Miniflare's loopback", "Unix socket"]],
     [
       "platform proxy",
       [

@@ -76,7 +76,10 @@ const questionsOfTypes: string[] = [];
 beforeAll(async () => {
   const child = { name: zones[1], records: [{ type: "A", name: "www", content: "192.0.2.7" }] };
   const plain = { name: zones[2], records: [{ type: "A", name: "www", content: "192.0.2.8" }] };
-  const ours = await startOurs({ zones: [{ name: zones[0], records: shapes }, child, plain] });
+  const ours = await startOurs({
+    platform_addresses: ["198.18.0.1", "2001:2::1"],
+    zones: [{ name: zones[0], records: shapes }, child, plain],
+  });
   client = new Client(ours.url);
   control = new Client(new URL("/ledge", ours.url).href, credentials);
   port = ours.dnsPort!;

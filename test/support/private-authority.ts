@@ -32,6 +32,7 @@ export function makePrivateAuthority(): PrivateAuthority {
     authority: "Authority of a test",
     authorityKeys,
     names: [],
+    hasLoopback: true,
     notBefore: new Date(now - dayMilliseconds),
     notAfter: new Date(now + 30 * dayMilliseconds),
   };

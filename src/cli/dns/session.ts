@@ -22,6 +22,7 @@ import {
   findServer,
 } from "../../dns/server/zones-connection.ts";
 import { zonesFolder, type Zones } from "../../dns/server/zones-owner.ts";
+import { stateFolder } from "../../state/folder.ts";
 import {
   configSelection,
   projectOptions,
@@ -88,12 +89,21 @@ export async function withDns<Result>(
 }
 
 /** The project that the invocation names, and the zones in its state folder. */
-export function readProject(invocation: Invocation): { project: ProjectConfig; zones: Zones } {
+export function readProject(invocation: Invocation): {
+  readonly project: ProjectConfig;
+  readonly zones: Zones;
+  readonly stateFolder: string;
+} {
   const project = readConfig({ ...configSelection(invocation), keysOptional: true });
   // As in wrangler, --persist-to is relative to the working folder, and the default to the file's.
-  const state = invocation.text("persist-to");
-  const folder = zonesFolder(project.folder, state === undefined ? undefined : resolve(state));
-  return { project, zones: { folder, variables: project.dns.variables } };
+  const given = invocation.text("persist-to");
+  const state = given === undefined ? undefined : resolve(given);
+  const folder = zonesFolder(project.folder, state);
+  return {
+    project,
+    zones: { folder, variables: project.dns.variables },
+    stateFolder: stateFolder(project.folder, state),
+  };
 }
 
 function findCredentials(

@@ -1,8 +1,7 @@
-/** `ledge dns trust` and `ledge dns run`: clients that insist on https. */
+/** `ledge dns trust`: clients that insist on https. */
 import { readDnsConfig } from "../../dns/config/dns-config.ts";
-import { configOptions, persistOption, projectOptions, type LeafCommand } from "../command.ts";
+import { projectOptions, type LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import { findListeners } from "../../dns/server/zones-connection.ts";
 import { readProject } from "./session.ts";
 
 export const trust: LeafCommand = {
@@ -10,7 +9,7 @@ export const trust: LeafCommand = {
   summary: "Says how systems and programs trust the certificate of https",
   details:
     "Each state folder has an authority of its own, which certifies loopback and the https_names of\n" +
-    "[dns] and nothing else. This command changes no system. ledge dns run needs no trust.",
+    "[dns] and nothing else. This command changes no system. ledge run needs no trust.",
   options: projectOptions,
   examples: ["ledge dns trust", "ledge dns trust --json"],
 
@@ -30,32 +29,6 @@ export const trust: LeafCommand = {
       `Expires      ${notAfter.toISOString().slice(0, 10)}`,
     ];
     print(invocation, value, `${head.join("\n")}\n\n${describeSteps(steps)}`);
-  },
-};
-
-export const runClient: LeafCommand = {
-  name: "run",
-  summary: "Runs a client of the record API that insists on https and a fixed host",
-  details:
-    "The client trusts the authority of the state folder, and https to a host in https_names of [dns]\n" +
-    "leads to the DNS of this project: by HTTPS_PROXY on every system, and on Linux by a hosts file\n" +
-    "that only the client sees. Clients that ignore HTTPS_PROXY need the latter and port 443, which\n" +
-    "root may open; remarks say what the system does not permit. The exit code is the client's.",
-  arguments: [["COMMAND...", "The client and its arguments, after --"]],
-  options: { ...configOptions, ...persistOption },
-  examples: [
-    "ledge dns run -- curl https://api.cloudflare.com/client/v4/zones",
-    "ledge dns run -- acme.sh --issue --dns dns_cf -d example.com",
-  ],
-
-  async run(invocation, ...words) {
-    const { runInReach } = await import("./client-process.ts");
-    const { project, zones } = readProject(invocation);
-    return runInReach(words, {
-      folder: zones.folder,
-      names: readDnsConfig(zones.variables).httpsNames,
-      start: () => findListeners(zones, project.dns),
-    });
   },
 };
 

@@ -5,6 +5,7 @@
  */
 import "../../base/require-node.ts";
 import { dnsPlugin } from "./dns-plugin.ts";
+import { edgePlugin } from "./edge-plugin.ts";
 import { isolationPlugin } from "./isolation-plugin.ts";
 import { storePlugin } from "./store-plugin.ts";
 import { activityPlugin, exceptionsPlugin } from "./tail-plugins.ts";
@@ -15,4 +16,5 @@ export const plugins = {
   exceptions: exceptionsPlugin,
   activity: activityPlugin,
   isolation: isolationPlugin,
+  edge: edgePlugin,
 };

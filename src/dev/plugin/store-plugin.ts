@@ -51,7 +51,7 @@ import {
 
 const spoolService = "store:spool";
 /** Miniflare's service for `fetch()`: it trusts the certificates of `NODE_EXTRA_CA_CERTS` too. */
-const networkService = "internet";
+export const networkService = "internet";
 
 /** The use is `null` on a temporary folder, which only its runtime uses. */
 const runs = new Runs<StoreUse | null>();
@@ -118,6 +118,30 @@ export const storePlugin: Plugin = {
     return [...services, ...remoteOnes];
   },
 };
+
+/**
+ * Buckets for a worker beside the scripts.
+ *
+ * @param bucketNames those of the scripts' buckets that the worker gets, as `bucket:NAME`
+ */
+export function bucketBindings(
+  workers: readonly ParsedWorkerOptions[],
+  bucketNames: readonly string[],
+): Promise<Worker_Binding[]> {
+  const bound = workers.flatMap((worker) =>
+    boundBuckets(worker).map(({ options }) => ({
+      worker,
+      options: { ...options, observed: false },
+    })),
+  );
+  return Promise.all(
+    bucketNames.flatMap((bucketName) => {
+      const found = bound.find(({ options }) => options.bucketName === bucketName);
+      const name = `bucket:${bucketName}`;
+      return found ? bucketBinding(found.worker, { name, options: found.options }, true) : [];
+    }),
+  );
+}
 
 interface BoundBucket {
   readonly name: string;

@@ -9,7 +9,7 @@ test("readDnsConfig() returns the local defaults without variables", () => {
     tokens: [],
     hostRule: { hosts: [], origins: [] },
     httpsNames: ["api.cloudflare.com"],
-    platformAddresses: ["198.18.0.1", "198.18.0.2", "2001:2::1", "2001:2::2"],
+    platformAddresses: ["127.0.0.1"],
     nameRules: "strict",
     nameServers: ["ns1.ledge.local", "ns2.ledge.local"],
     zones: [],

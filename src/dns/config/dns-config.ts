@@ -44,6 +44,8 @@ export interface DnsVariables {
 export const apiKeyDefault = "0123456789abcdef0123456789abcdef01234";
 /** The host of the deployed service, which some clients call whatever they are told. */
 const httpsNamesDefault = ["api.cloudflare.com"];
+/** Where the dev server listens unless told otherwise, and so the edge. */
+const platformAddressesDefault = ["127.0.0.1"];
 /** The quota that the deployed service gives large zones. A local zone needs no smaller quota. */
 const recordQuotaDefault = 1_000_000;
 /** The largest batch of the deployed service. */
@@ -200,12 +202,11 @@ export const dnsEntries = {
     listSchema(httpsName),
     httpsNamesDefault,
   ),
-  platform_addresses: optional("The addresses of proxied names.", listSchema(address), [
-    "198.18.0.1",
-    "198.18.0.2",
-    "2001:2::1",
-    "2001:2::2",
-  ]),
+  platform_addresses: optional(
+    "The addresses of proxied names.",
+    listSchema(address),
+    platformAddressesDefault,
+  ),
   name_rules: optional(
     "The rule for names of records: letters and digits, or any octets.",
     oneOfSchema<NameRules>(["strict", "dns"]),

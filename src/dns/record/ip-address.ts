@@ -71,3 +71,15 @@ export function addressKey(text: string): string {
   const octets = (parseIpv4(text) ?? parseIpv6(text))?.join(",") ?? text;
   return octets.startsWith(mappedPrefix) ? octets.slice(mappedPrefix.length) : octets;
 }
+
+/** The octets of an address; of an IPv4 address that is mapped to IPv6, those of the IPv4 address. */
+export function addressOctets(address: string): readonly number[] | null {
+  if (parseIpv4(address) === null && parseIpv6(address) === null) return null;
+  return addressKey(address).split(",").map(Number);
+}
+
+export function isLoopbackAddress(address: string): boolean {
+  const octets = addressOctets(address);
+  if (octets?.length === 4) return octets[0] === 127;
+  return octets?.every((octet, index) => octet === Number(index === 15)) === true;
+}

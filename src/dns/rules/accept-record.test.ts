@@ -92,9 +92,14 @@ describe("acceptRecord() with an SRV record of an older client", () => {
   });
 });
 
-test("acceptRecord() refuses an address of the platform in every form", () => {
+test("acceptRecord() refuses an address of the platform in every form, and no loopback address", () => {
   for (const content of ["::ffff:198.18.0.1", "::FFFF:c612:1"]) {
     const refused = () => acceptOrThrow({ type: "AAAA", name: "a", content });
     expect(refused).toThrow("an address of the platform itself");
+  }
+  const rules = { ...recordRules, platformAddresses: ["127.0.0.1", "::1"] };
+  for (const content of ["127.0.0.1", "127.0.0.2"]) {
+    const request = { type: "A", name: "a", content, proxied: true };
+    expect(acceptOrThrow(request, rules).content).toBe(content);
   }
 });

@@ -2,7 +2,7 @@
  * Validates the JSON of a request and turns it into a record draft. These are the checks that need
  * only the request; all of them run, so that a response lists every problem.
  */
-import { addressKey } from "../record/ip-address.ts";
+import { addressKey, isLoopbackAddress } from "../record/ip-address.ts";
 import { checkTextKind, isTextKind } from "../record/mail-policy.ts";
 import { problem, type ReportProblem } from "../record/problem.ts";
 import { resolveName, type NameRules } from "../record/record-name.ts";
@@ -75,11 +75,16 @@ function acceptPrivateRouting(input: unknown, type: RecordType, report: ReportPr
 /** Of the addresses of a configuration: an import compares each of its records with them. */
 const platformKeys = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** Deviation: private addresses can be proxied, because a local origin has a private address. */
+/**
+ * Deviation: private addresses can be proxied, because a local origin has a private address. Loopback addresses are
+ * accepted, though the edge has one too: an origin on this machine has another port.
+ */
 function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: ReportProblem): void {
   if (draft.type !== "A" && draft.type !== "AAAA") return;
   const { platformAddresses } = rules;
-  const keys = platformKeys.get(platformAddresses) ?? new Set(platformAddresses.map(addressKey));
+  const keys =
+    platformKeys.get(platformAddresses) ??
+    new Set(platformAddresses.filter((each) => !isLoopbackAddress(each)).map(addressKey));
   platformKeys.set(platformAddresses, keys);
   if (!keys.has(addressKey(draft.content))) return;
   const refuse = draft.proxied ? problem.targetNotAllowed : problem.platformAddress;

@@ -10,21 +10,30 @@
  * own server for https would parse the requests, and it refuses requests of clients that workerd
  * accepts.
  *
- * A client may choose HTTP/2 (`http2-requests.ts`): in the handshake of TLS, or without TLS by the
+ * A client may choose HTTP/2 (`base/http2-requests.ts`): in the handshake of TLS, or without TLS by the
  * first octets that it sends.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import { isLastRequest, readHead, ResponseEnd } from "../../base/node-http.ts";
+import { serveHttp2, type Http2Requests } from "../../base/http2-requests.ts";
+import {
+  headBytesMax,
+  isLastRequest,
+  limitWait,
+  readHead,
+  ResponseEnd,
+} from "../../base/node-http.ts";
+import { passRequest } from "../../base/pass-request.ts";
 import { isPortFree } from "../../base/ports.ts";
+import { edgeHost } from "../../edge/core/destination.ts";
+import { isEdgeName } from "../../edge/node/edge-names.ts";
+import { openEntrance } from "../../edge/node/entrance-server.ts";
+import { stateFolderOf } from "../../state/folder.ts";
 import type { ServerIdentity } from "../../tls/authority.ts";
 import { httpsSocketPath } from "./companion.ts";
-import { serveHttp2, type Http2Requests } from "./http2-requests.ts";
 import type { ServerCertificate } from "./server-certificate.ts";
 
-/** workerd refuses longer heads. */
-const headBytesMax = 65_536;
 /** RFC 9113 section 3.4: what a client that knows that the server speaks HTTP/2 sends first. */
 const http2Head = "PRI * HTTP/2.0\r\n\r\n";
 /** From the connection to the end of the first head, as in workerd. */
@@ -104,25 +113,21 @@ export class ApiPort {
   }
 
   #acceptHttp2(client: Socket): void {
-    this.#http2 ??= serveHttp2(this.#target);
+    const next = { socketPath: this.#target };
+    this.#http2 ??= serveHttp2((request, response) => passRequest(request, response, next));
     this.#http2.accept(client);
   }
 
   #accept(client: Socket): void {
     let start = Buffer.alloc(0);
     let isWaiting = true;
-    const end = (): void => {
-      if (isWaiting) client.destroy();
-    };
-    // After a stall of this process, the head that has arrived meanwhile is read first.
-    const limit = setTimeout(() => setImmediate(end), this.#headMilliseconds).unref();
-    client.once("close", () => clearTimeout(limit));
+    const endWait = limitWait(client, this.#headMilliseconds);
     const read = (piece: Buffer): void => {
       start = Buffer.concat([start, piece]);
       const head = readHead(start);
       if (head === null && start.length < headBytesMax) return;
       isWaiting = false;
-      clearTimeout(limit);
+      endWait();
       client.off("data", read);
       client.pause();
       if (head === http2Head) {
@@ -134,7 +139,7 @@ export class ApiPort {
     };
     client.on("data", read);
     // A client that sends no complete request gets no response.
-    client.once("end", end);
+    client.once("end", () => void (isWaiting && client.destroy()));
   }
 
   /** @param lastRequest the head of the request whose response ends the connection */
@@ -181,23 +186,58 @@ interface HttpsPortOptions {
   readonly log: (text: string) => void;
 }
 
+interface HttpsPort {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * The port of https: the record API for loopback and its names, and the edge for names below localhost, and for
+ * others that the authority of the folder covers.
+ */
 export async function openHttpsPort({
   folder,
   certificate,
   host,
   port: wanted,
   log,
-}: HttpsPortOptions): Promise<ApiPort> {
+}: HttpsPortOptions): Promise<HttpsPort> {
   const problem = await portProblem(wanted, host);
   if (problem !== null) log(`Port ${wanted} ${problem}: https of the DNS API uses another port.`);
-  const opened = await ApiPort.open({
-    host,
-    port: problem === null ? wanted : 0,
+  const api = ApiPort.unopened({
     target: httpsSocketPath(folder),
     identity: certificate.identity,
   });
-  certificate.onRenewal((identity) => opened.renew(identity));
-  return opened;
+  certificate.onRenewal((identity) => api.renew(identity));
+  const { authority, names } = certificate;
+  const state = stateFolderOf(folder);
+  const passOn = (client: Socket): void => api.pass(client);
+  const entrance = openEntrance({
+    stateFolder: state,
+    authority,
+    async serves(name) {
+      if (names.includes(name)) return false;
+      if (name.endsWith(".localhost")) return edgeHost(name, []) !== null;
+      return authority.covers(name) && isEdgeName(state, name);
+    },
+    passOn,
+    passPlain: passOn,
+  });
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    entrance.serve(client);
+  });
+  server.listen(problem === null ? wanted : 0, host);
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      entrance.close();
+      await api.close();
+      await closed;
+    },
+  };
 }
 
 async function portProblem(port: number, host: string): Promise<string | null> {

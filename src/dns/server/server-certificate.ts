@@ -24,12 +24,16 @@ interface CertificateOptions {
 }
 
 export class ServerCertificate {
+  readonly authority: Authority;
+  /** Names besides loopback. */
+  readonly names: readonly string[];
   #identity: ServerIdentity;
   readonly #renewals: ((identity: ServerIdentity) => void)[] = [];
   readonly #timer: NodeJS.Timeout;
 
   constructor({ folder, names, log }: CertificateOptions) {
     const authority = openAuthority(folder, names);
+    [this.authority, this.names] = [authority, names];
     if (authority.isReplacement) {
       log(
         "The authority of https was made again, because its names have changed or its time ends. " +

@@ -23,7 +23,7 @@ export interface ScriptRoute extends RoutePattern {
 
 export interface PublicBucket {
   readonly bucketName: string;
-  /** `domains` of the bucket, and its development name (`photos.store.localhost`), in lower case. */
+  /** `domains` of the bucket, and its development name (`photos.store.localhost`): in lower case and punycode. */
   readonly hosts: readonly string[];
 }
 
@@ -65,7 +65,12 @@ export interface ZoneView {
   readonly zoneName: string;
   /** The records at the name, or those of the wildcard that covers the name. */
   readonly records: readonly EdgeRecord[];
-  /** Some of the zone's names with address records, for a page that helps. */
+  /**
+   * The records in place of CNAMEs whose target is in a zone of this folder: those at the end, or the last CNAME,
+   * whose target is in no zone. Empty where there is no end. Absent if the zones have none of the targets.
+   */
+  readonly targets?: readonly EdgeRecord[];
+  /** Some of the zone's names with address records, for a page; empty if the name itself is proxied. */
   readonly names: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LoggedQuery } from "../../dns/fault/query-log.ts";
 import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import type { FollowedCall } from "../../store/client/message.ts";
-import { apiChanges, apiEntry, bucketEntry, queryEntry } from "./call-entries.ts";
+import { apiChanges, apiEntry, bucketEntry, edgeEntry, queryEntry } from "./call-entries.ts";
 
 const put: FollowedCall = {
   id: 7,
@@ -95,6 +95,36 @@ describe("queryEntry()", () => {
     expect(queryEntry({ ...query, rcode: null, fault: "drop" })).toMatchObject({
       outcome: "error",
       note: "No answer, fault drop",
+    });
+  });
+});
+
+describe("edgeEntry()", () => {
+  const way = {
+    method: "GET",
+    url: "http://photos.example.com/cat.jpg",
+    name: "photos.example.com",
+    record: null,
+    route: "photos.example.com/*",
+    to: "script photos",
+    status: 404,
+    at: 1000,
+    milliseconds: 3,
+  };
+
+  it("has the way to what answered, and the status", () => {
+    expect(edgeEntry(way)).toMatchObject({
+      kind: "edge",
+      outcome: "ok",
+      note: "photos.example.com/* → script photos",
+      subject: "http://photos.example.com/cat.jpg",
+      status: 404,
+    });
+    const record = "A app.example.com 127.0.0.1";
+    const failed = { ...way, record, route: null, to: "origin 127.0.0.1:3000", status: 521 };
+    expect(edgeEntry(failed)).toMatchObject({
+      outcome: "error",
+      note: "A app.example.com 127.0.0.1 → origin 127.0.0.1:3000",
     });
   });
 });

@@ -1,5 +1,6 @@
 /** Entries of calls and queries that no trace of the script has, and what the calls have changed. */
 import type { LoggedQuery } from "../../dns/fault/query-log.ts";
+import type { EdgeWay } from "../../edge/core/way.ts";
 import type { LoggedCall } from "../../dns/rules/api-call.ts";
 import type { FollowedCall } from "../../store/client/message.ts";
 import type { CallEntry, Change } from "../api/activity.ts";
@@ -50,6 +51,26 @@ export function queryEntry(query: LoggedQuery): NewCall {
 
 /** HTTP: the lowest status of an error. */
 const errorStatus = 400;
+/** HTTP: the lowest status of an error of the server. */
+const failureStatus = 500;
+
+/** A request for a name: where the edge has led it. */
+export function edgeEntry(way: EdgeWay): NewCall {
+  const { method, url, record, route, to, status, at, milliseconds } = way;
+  return {
+    kind: "edge",
+    at,
+    milliseconds,
+    outcome: status >= failureStatus ? "error" : "ok",
+    note: [record, route, to].filter((step) => step !== null).join(" → "),
+    source: "client",
+    method,
+    place: "",
+    subject: url,
+    bytes: null,
+    status,
+  };
+}
 
 export function apiEntry(call: LoggedCall): NewCall {
   const { at, milliseconds, client, method, path, status, errors } = call;

@@ -83,8 +83,8 @@ export const bindingKinds = [
 ] as const;
 
 export interface CallEntry extends EntryHead {
-  /** `other`: a span that the script has opened itself. */
-  readonly kind: "bucket" | "query" | "api" | (typeof bindingKinds)[number] | "other";
+  /** `edge`: a request for a name. `other`: a span that the script has opened itself. */
+  readonly kind: "edge" | "bucket" | "query" | "api" | (typeof bindingKinds)[number] | "other";
   /** Which program made the call: `script`, `s3`, `command line`, `explorer`, or an address. */
   readonly source: string;
   /** `put`, `A`, `POST`, `get` */
@@ -95,4 +95,6 @@ export interface CallEntry extends EntryHead {
   readonly subject: string;
   /** Bytes of content, or `null`. */
   readonly bytes: number | null;
+  /** Of the response, if the call is a request of HTTP. */
+  readonly status?: number;
 }

@@ -8,6 +8,8 @@ export interface ProjectInfo {
   readonly stateFolder: string;
   /** The URL of the script; `null` without a dev server. */
   readonly scriptUrl: string | null;
+  /** Links to the names of routes and public buckets that lead to the dev server. */
+  readonly links: readonly string[];
   /** wrangler's page for KV, D1 and Durable Objects; `null` when the script has none of them. */
   readonly wranglerUrl: string | null;
   /** The S3-compatible API, with the keys that its clients sign with; `null` while there is none. */

@@ -89,7 +89,7 @@ function ViewOf({ place, faults, project }: ViewProps) {
     case "zones":
       return <ZonesView />;
     case "records":
-      return <RecordsView place={place} />;
+      return <RecordsView place={place} scriptUrl={project?.scriptUrl ?? null} />;
     case "lookup":
       return <LookupView place={place} />;
     case "live":

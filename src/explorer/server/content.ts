@@ -17,9 +17,10 @@
  *
  * Browsers keep no response (`explorer-server.ts`), so they send no conditions but `If-Range`.
  */
-import { contentRange, parseIfRange, parseRange } from "../../s3/object-headers.ts";
+import { parseRange } from "../../s3/object-headers.ts";
 import { S3Error } from "../../s3/s3-errors.ts";
-import type { ByteRange, RangeRequest } from "../../store/core/byte-range.ts";
+import { contentRange, type ByteRange, type RangeRequest } from "../../store/core/byte-range.ts";
+import { parseIfRange } from "../../store/core/conditional.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { requireSameKey } from "../../store/core/metadata.ts";
 import { decodeObject } from "../../store/core/object.ts";

@@ -188,6 +188,7 @@ function partsOfFolder(stateFolder: string): Pick<ExplorerContext, "project" | "
       name: basename(stateFolder),
       stateFolder,
       scriptUrl: null,
+      links: [],
       wranglerUrl: null,
       dns: null,
       hasRequests: false,

@@ -1,8 +1,8 @@
 /** The rules that a bucket stores: CORS and lifecycle. */
 import { describe, expect, it } from "vitest";
 import { writeXml } from "../../http/xml.ts";
+import { grantedHeaders } from "../../store/core/cors.ts";
 import {
-  grantedHeaders,
   corsElements,
   parseCorsDocument,
   preflightResponse,

@@ -1,10 +1,7 @@
 /**
  * The settings of a bucket that requests put: CORS rules and lifecycle rules.
  *
- * CORS rules say which pages may send which requests, and what they may read of the responses. The
- * first rule that matches the origin and the method counts. A request is not refused because of its
- * origin: its signature authorises it. The rules decide what a browser shows to the page, and the
- * browser asks before it sends (preflight).
+ * A request is not refused because of CORS rules (`store/core/cors.ts`): its signature authorises it.
  *
  * Of the lifecycle rules, the abort of uploads after so many days is followed. Deviation: rules that
  * delete objects or change their storage class are stored and returned, and never applied: test data
@@ -17,6 +14,7 @@ import {
   type XmlElement,
   type XmlElements,
 } from "../../http/xml.ts";
+import { corsRules, preflightHeaders, preflightOf, type CorsRule } from "../../store/core/cors.ts";
 import type { AbortRule } from "../../store/core/multipart.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
@@ -24,7 +22,6 @@ import {
   parseDocument,
   xmlHeaders,
   xmlResponse,
-  type CorsRule,
   type S3Request,
   type BucketVerbFunction,
   type S3Response,
@@ -36,9 +33,7 @@ export async function readCorsRules(
   bucket: Bucket,
   { settingsOf }: S3Service,
 ): Promise<readonly CorsRule[]> {
-  const { cors } = await bucket.call({ method: "getSettings" });
-  if (cors !== undefined) return JSON.parse(cors) as CorsRule[];
-  return settingsOf(bucket.name)?.cors ?? [];
+  return corsRules(await bucket.call({ method: "getSettings" }), settingsOf(bucket.name)?.cors);
 }
 
 export const bucketRuleVerbs = {
@@ -144,79 +139,25 @@ export function corsElements(rules: readonly CorsRule[]): XmlElements {
   };
 }
 
-/** None when no rule allows the request. */
-export function grantedHeaders(
-  rules: readonly CorsRule[],
-  { origin, method }: { readonly origin: string; readonly method: string },
-): S3Response["headers"] {
-  const rule = rules.find((each) => isAllowed(each, origin, method));
-  return rule && ruleHeaders(rule, origin);
-}
-
 /** @throws S3Error AccessForbidden when no rule allows the request that the browser asks about */
 export function preflightResponse(
   rules: readonly CorsRule[],
   headers: S3Request["headers"],
 ): S3Response {
-  const origin = headers.get("origin");
-  const method = headers.get("access-control-request-method");
-  if (origin === undefined || method === undefined) {
+  const asked = preflightOf(headers);
+  if (asked === null) {
     throw new S3Error("InvalidRequest", "Insufficient information. Origin request header needed.");
   }
-  const requested = (headers.get("access-control-request-headers") ?? "")
-    .split(",")
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== "");
-  const rule = rules.find(
-    (each) =>
-      isAllowed(each, origin, method) && requested.every((name) => allowsHeader(each, name)),
+  const granted = preflightHeaders(rules, asked);
+  if (granted !== null) return { status: 200, headers: granted };
+  throw new S3Error(
+    "AccessForbidden",
+    rules.length === 0
+      ? "CORSResponse: CORS is not enabled for this bucket."
+      : "CORSResponse: This CORS request is not allowed. This is usually because the evalution of " +
+          "Origin, request method / Access-Control-Request-Method or " +
+          "Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
   );
-  if (rule === undefined) {
-    throw new S3Error(
-      "AccessForbidden",
-      rules.length === 0
-        ? "CORSResponse: CORS is not enabled for this bucket."
-        : "CORSResponse: This CORS request is not allowed. This is usually because the evalution of " +
-            "Origin, request method / Access-Control-Request-Method or " +
-            "Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
-    );
-  }
-  return {
-    status: 200,
-    headers: {
-      ...ruleHeaders(rule, origin),
-      "access-control-allow-headers": requested.join(", ") || undefined,
-      "access-control-max-age": rule.maxAgeSeconds?.toString(),
-    },
-  };
-}
-
-function ruleHeaders(rule: CorsRule, origin: string): S3Response["headers"] {
-  const isAny = rule.allowedOrigins.includes("*");
-  return {
-    "access-control-allow-origin": isAny ? "*" : origin,
-    "access-control-allow-methods": rule.allowedMethods.join(", "),
-    "access-control-expose-headers": rule.exposeHeaders?.join(", ") || undefined,
-    vary: "Origin, Access-Control-Request-Headers, Access-Control-Request-Method",
-  };
-}
-
-function isAllowed(rule: CorsRule, origin: string, method: string): boolean {
-  return (
-    rule.allowedMethods.includes(method) &&
-    rule.allowedOrigins.some((pattern) => matches(pattern, origin))
-  );
-}
-
-function allowsHeader(rule: CorsRule, name: string): boolean {
-  return (rule.allowedHeaders ?? []).some((pattern) => matches(pattern.toLowerCase(), name));
-}
-
-/** `*` stands for any text. */
-function matches(pattern: string, text: string): boolean {
-  const [start, end] = pattern.split("*", 2) as [string, string?];
-  if (end === undefined) return pattern === text;
-  return text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end);
 }
 
 /** AWS's limit. */

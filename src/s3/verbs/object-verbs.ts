@@ -3,7 +3,12 @@ import { algorithmsOf, checksumElements, checksumHeaders } from "../../http/head
 import { childrenOf, childText, type XmlElement, type XmlElements } from "../../http/xml.ts";
 import { resolveRange } from "../../store/core/byte-range.ts";
 import type { S3ChecksumAlgorithm } from "../../store/core/checksum.ts";
-import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
+import {
+  conditionHolds,
+  failedStatus,
+  parseIfRange,
+  type Conditional,
+} from "../../store/core/conditional.ts";
 import { requireSameKey, type KeyHolder, validateMetadata } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { validateKey } from "../../store/core/key.ts";
@@ -18,10 +23,8 @@ import type {
 import { closeContent, type Bucket, type OpenedObject } from "../../store/node/bucket.ts";
 import { receiveContent } from "../request-body.ts";
 import {
-  failedStatus,
   parseConditions,
   parseCopySource,
-  parseIfRange,
   parsePartNumber,
   parseRange,
   requireOnlyVersion,

@@ -20,6 +20,7 @@ import {
   type ReportMistake,
 } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
+import { asciiHost } from "../../edge/core/route-pattern.ts";
 import type { BucketSettings, StorageClass } from "../core/operations.ts";
 import { remoteOptionSchema, type FindRemote, type ProjectRemote } from "./remotes.ts";
 
@@ -36,14 +37,19 @@ export interface BucketBinding {
   /** Default: `power` */
   readonly durability?: Durability;
   readonly listTrailingDelimiter?: boolean;
-  /** Whether requests without a signature may read objects by the S3-compatible API. */
+  /** Whether anyone may read objects: at `NAME.store.localhost`, and by the S3-compatible API without a signature. */
   readonly public?: boolean;
+  /** Names at which anyone may read objects, in lower case and punycode. */
+  readonly domains?: readonly string[];
   /** The S3 service that has the bucket. Without it, the bucket is in the state folder. */
   readonly remote?: ProjectRemote;
 }
 
 /** The options of a binding that the plugin serves. */
-export interface BucketOptions extends Omit<BucketBinding, "binding" | "previewBucketName"> {
+export interface BucketOptions extends Omit<
+  BucketBinding,
+  "binding" | "previewBucketName" | "domains"
+> {
   readonly storageClass: StorageClass;
   /** Replaces the date of the script, for this binding. */
   readonly compatibilityDate?: string;
@@ -81,6 +87,7 @@ const bucketName = textMatchingSchema(
     `${JSON.stringify(name)} is not a valid bucket name. Use 1 to 63 letters, digits, ".", "_" ` +
     'and "-", beginning and ending with a letter or a digit',
 );
+const domain = textSchema(asciiHost, 'must be a name, such as "cdn.example.com"');
 const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
 const durability = oneOfSchema<Durability>(["power", "process"]);
 export const compatibilityDateSchema = textSchema(
@@ -105,7 +112,9 @@ const commonEntries = {
     'Listed prefixes end with the delimiter, as in the deployed service: "trips/". The default is true ' +
       "for a binding that is also in r2_buckets.",
   ),
-  public: optionalFlag("Requests without a signature may read objects by the S3-compatible API."),
+  public: optionalFlag(
+    "Anyone may read objects: at BUCKET.store.localhost, and by the S3-compatible API without a signature.",
+  ),
 };
 
 export const bucketsSchema = described(
@@ -129,6 +138,10 @@ export const bucketsSchema = described(
           }),
         ),
         ...commonEntries,
+        domains: optional(
+          "Names of zones at which anyone may read objects: http://cdn.example.com.localhost:8787/KEY.",
+          listSchema(domain),
+        ),
         remote: optional(
           "The NAME of a table [remotes.NAME]: the S3 service that has the bucket. Without it, the " +
             "bucket is in the state folder.",
@@ -186,6 +199,7 @@ export function readBuckets(
       durability: bucket.durability,
       listTrailingDelimiter: ownDelimiter ?? (deployed.has(binding) ? true : undefined),
       public: bucket.public,
+      domains: bucket.domains,
       remote: remote === undefined ? undefined : findRemote(remote, [...path, "remote"]),
     };
   });

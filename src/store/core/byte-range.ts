@@ -56,14 +56,19 @@ export function resolveRange(request: RangeRequest | undefined, size: number): B
 }
 
 /** `null` when the range holds no byte of the object. */
-function selectBytes({ suffix, ...range }: NumericRange, size: number): ByteRange | null {
+export function selectBytes({ suffix, ...range }: NumericRange, size: number): ByteRange | null {
   const offset = suffix === undefined ? (range.offset ?? 0) : Math.max(size - suffix, 0);
   const length = Math.min(range.length ?? Infinity, size - offset);
   return length > 0 ? { offset, length } : null;
 }
 
+/** `Content-Range` of a response with a range of an object of `size` bytes. */
+export function contentRange({ offset, length }: ByteRange, size: number): string {
+  return `bytes ${offset}-${offset + length - 1}/${size}`;
+}
+
 /** The range of a `Range` header that names one range, or `null`. */
-function parseRangeHeader(header: string): NumericRange | null {
+export function parseRangeHeader(header: string): NumericRange | null {
   const match = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i.exec(header);
   if (match === null) return null;
   const [, first, last, suffix] = match;

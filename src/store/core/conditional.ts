@@ -107,3 +107,79 @@ const unexpected = {
     "Encountered a double quote character '\"' instead. " +
     "This would otherwise indicate the start of a new strong etag.",
 };
+
+/** Headers, or the parameters of a query. */
+interface Values {
+  get(name: string): string | null | undefined;
+}
+
+const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+/** An entity tag as clients write it that leave out the quotes. */
+const bareEtag = /^[^"*,\s]+$/;
+
+/**
+ * The conditions of a request over HTTP.
+ *
+ * @param prefix of the names: empty, or that of the conditions of a copy
+ * @returns `undefined` without conditions
+ * @throws Error for an entity tag that is not valid
+ */
+export function conditionsOfHeaders(headers: Values, prefix = ""): Conditional | undefined {
+  if (conditionNames.every((name) => headers.get(prefix + name) == null)) return undefined;
+  const unmodifiedSince = parseTime(headers.get(`${prefix}if-unmodified-since`));
+  const conditions = {
+    etagMatches: parseEtags("if-match", headers.get(`${prefix}if-match`)),
+    etagDoesNotMatch: parseEtags("if-none-match", headers.get(`${prefix}if-none-match`)),
+    uploadedAfter: parseTime(headers.get(`${prefix}if-modified-since`)),
+    // Unmodified since a second holds for an object of that second, and `uploadedBefore` does not.
+    uploadedBefore: unmodifiedSince === undefined ? undefined : unmodifiedSince + 1000,
+  };
+  const isEmpty = Object.values(conditions).every((condition) => condition === undefined);
+  return isEmpty ? undefined : { ...conditions, secondsGranularity: true };
+}
+
+/**
+ * The status of a read whose conditions do not hold: 412 when the client wanted one version, 304
+ * when the client has this version (RFC 7232 section 6).
+ */
+export function failedStatus(
+  conditions: Conditional,
+  object: { readonly etag: string; readonly uploaded: number },
+): 304 | 412 {
+  const { etagDoesNotMatch: _tags, uploadedAfter: _time, ...wanted } = conditions;
+  return conditionHolds(wanted, object) ? 304 : 412;
+}
+
+/**
+ * The condition of `If-Range`, under which the range of a request counts (RFC 9110 section 13.1.5): an
+ * entity tag that matches strongly, or the exact time of the last change.
+ *
+ * @returns `undefined` without the header. A header that is neither never holds: a whole object is
+ *   never wrong
+ */
+export function parseIfRange(headers: Values): Conditional | undefined {
+  const text = headers.get("if-range");
+  if (text == null) return undefined;
+  if (bareEtag.test(text)) return { etagMatches: [{ kind: "strong", value: text }] };
+  const [, weak, value] = /^(W\/)?"([^"]*)"$/.exec(text) ?? [];
+  if (value !== undefined) {
+    return { etagMatches: [{ kind: weak === undefined ? "strong" : "weak", value }] };
+  }
+  const time = parseTime(text);
+  if (time === undefined) return { etagMatches: [] };
+  return { uploadedAfter: time - 1000, uploadedBefore: time + 1000, secondsGranularity: true };
+}
+
+function parseEtags(
+  name: "if-match" | "if-none-match",
+  text: string | null | undefined,
+): EtagPattern[] | undefined {
+  if (text == null) return undefined;
+  return bareEtag.test(text) ? [{ kind: "strong", value: text }] : parseEtagHeader(name, text);
+}
+
+/** A date that is not valid is ignored (RFC 7232 sections 3.3 and 3.4). */
+function parseTime(text: string | null | undefined): number | undefined {
+  const time = Date.parse(text ?? "");
+  return Number.isNaN(time) ? undefined : time;
+}

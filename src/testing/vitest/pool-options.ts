@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { pluginPath } from "../../base/runtime.ts";
+import type { Table } from "../../base/schema.ts";
 import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
 import {
@@ -24,10 +25,17 @@ import {
   writeTemporaryConfig,
   type TemporaryConfig,
 } from "../../config/wrangler-config.ts";
+import { projectEdge } from "../../config/project-edge.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { remotePlace } from "../../store/config/remotes.ts";
 import { hasRpc, type BucketBinding } from "../../store/config/store-buckets.ts";
-import { controlBinding, dnsBinding, stateBinding } from "../controls.ts";
+import {
+  controlBinding,
+  dnsBinding,
+  edgeBinding,
+  stateBinding,
+  type TestEdge,
+} from "../controls.ts";
 import { stateKinds, type StateKind } from "../isolation/state-files.ts";
 import {
   checkOptions,
@@ -255,8 +263,36 @@ function withBindings(
     miniflare: {
       ...miniflare,
       ...rpcFlag(config, miniflare),
+      bindings: {
+        ...miniflare.bindings,
+        [edgeBinding]: JSON.stringify(testEdge(config, miniflare)),
+      },
       unsafeBindings: [...given, ...bindings] as typeof miniflare.unsafeBindings,
     },
+  };
+}
+
+/** What names lead to: the routes and buckets of the configuration file, and the routes of the runtime's other workers. */
+function testEdge(config: ProjectConfig, miniflare: PoolOptions["miniflare"] & object): TestEdge {
+  const { table } = config;
+  const { routes, buckets, settings } = projectEdge(config);
+  const script = typeof table["name"] === "string" ? table["name"] : "";
+  const others = (miniflare.workers ?? []).flatMap(({ name = "", routes: patterns = [] }) =>
+    patterns.map((pattern) => ({ script: name, pattern, isCustomDomain: false })),
+  );
+  const ofFile = ((table["services"] ?? []) as Table[])
+    .filter(({ entrypoint }) => entrypoint === undefined)
+    .map(({ service, binding }) => [service, binding]);
+  const ofOptions = Object.entries(miniflare.serviceBindings ?? {})
+    .filter(([, service]) => typeof service === "string")
+    .map(([binding, service]) => [service, binding]);
+  const flags = [table["compatibility_flags"] ?? [], miniflare.compatibilityFlags ?? []].flat();
+  return {
+    table: { routes: [...routes, ...others], buckets, settings },
+    cors: config.s3.cors,
+    script,
+    services: Object.fromEntries([...ofFile, ...ofOptions]) as TestEdge["services"],
+    isPublicFetch: flags.includes("global_fetch_strictly_public"),
   };
 }
 

@@ -21,7 +21,7 @@ const starts: Record<string, (folder: string) => Promise<Ports>> = {
   async miniflare(folder) {
     const script = worker(`export default { fetch: () => new Response("script") };`);
     const miniflare = new Miniflare({ resourcePersistencePath: folder, workers: [script] });
-    return { script: Number((await miniflare.ready).port) };
+    return { "Miniflare's entry to the script": Number((await miniflare.ready).port) };
   },
 
   async "platform proxy"(folder) {

@@ -85,8 +85,13 @@ export const accessTable = {
   /** HTTP is not DNS: the name server waits for the rest of a message, or closes the connection. */
   DNS: { of: "Ledge", path: "/", outcomes: always("closed") },
   "DNS over TLS": { of: "Ledge", path: "/", outcomes: always("closed") },
-  /** The port of the script is for all pages: the script decides. */
-  script: { of: "the script", path: "/", outcomes: always(200) },
+  /**
+   * The script decides of requests with its host. wrangler's proxy takes the host from MF-Original-URL, as Miniflare
+   * does.
+   */
+  script: { of: "the script", path: "/", outcomes: always(200, { "foreign Host": 403 }) },
+  /** For wrangler's proxy, which has a token. */
+  "edge worker": { of: "Ledge", path: "/", outcomes: always(403) },
   "Miniflare's entry to the script": { of: "the script", path: "/", outcomes: always(200) },
   /** A script without handlers, as in getPlatformProxy(), passes requests on to the named host. */
   "Miniflare's entry without a script": { of: "Miniflare", path: "/", outcomes: always(500) },
@@ -158,6 +163,7 @@ async function roleInRuntime(port: number, words: readonly string[]): Promise<Ro
   if (status === "closed") return has(words, "--debug-port=") ? "workerd's debug port" : null;
   if (text.includes("webSocketDebuggerUrl"))
     return has(words, "--inspector-addr=") ? "workerd's inspector" : null;
+  if (status === 403) return "edge worker";
   if (status === 500) return "Miniflare's entry without a script";
   return status === 200 ? "Miniflare's entry to the script" : null;
 }

@@ -71,10 +71,20 @@ export function Sidebar({ project, onShortcuts }: SidebarProps) {
   );
 }
 
+/** More would take the room of the sections. */
+const linksMax = 5;
+
+/** `photos.example.com/a`: as the script sees it. */
+function linkName(link: string): string {
+  const { host, pathname } = new URL(link);
+  const name = host.replace(/:\d+$/, "").replace(/(?<!^[^.]+\.store)\.localhost$/, "");
+  return pathname === "/" ? name : `${name}${pathname}`;
+}
+
 /** Where the project is reached by other programs. */
 function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
   const [isS3Open, setS3Open] = useState(false);
-  const { scriptUrl, wranglerUrl, s3 } = project;
+  const { scriptUrl, links, wranglerUrl, s3 } = project;
   if (scriptUrl === null && s3 === null) return null;
   return (
     <section aria-label="Project">
@@ -87,6 +97,14 @@ function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
             </a>
           </li>
         )}
+        {links.slice(0, linksMax).map((link) => (
+          <li key={link}>
+            <a href={link} target="_blank" rel="noreferrer">
+              <Icon name="external" />
+              <bdi>{linkName(link)}</bdi>
+            </a>
+          </li>
+        ))}
         {wranglerUrl !== null && (
           <li>
             <a href={wranglerUrl} target="_blank" rel="noreferrer">

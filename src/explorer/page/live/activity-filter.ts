@@ -1,7 +1,7 @@
 /**
  * The filter of the live view, as text: words with spaces between them, all of which must hold.
  *
- *     kind:bucket      request, bucket, query, api, other, or a binding such as kv
+ *     kind:bucket      request, edge, bucket, query, api, other, or a binding such as kv
  *     is:error         the outcome: ok, not-found or error
  *     source:s3        the program that made the call
  *     >100ms           a duration above this

@@ -149,6 +149,7 @@ function CallBar({ call: { at, kind, milliseconds, outcome }, start, total }: Ca
 
 /** What the place and the subject of a call are. */
 const fieldNames: Readonly<Record<string, readonly [place: string, subject: string]>> = {
+  edge: ["Host", "URL"],
   bucket: ["Bucket", "Key"],
   query: ["Zone", "Name"],
   api: ["Zone", "Path"],

@@ -47,6 +47,7 @@ describe("a row", () => {
     [callEntry({ kind: "query", place: "", subject: "a.test" }), "a.test"],
     [callEntry({ kind: "kv", place: "SETTINGS", subject: "a" }), "SETTINGS a"],
     [callEntry({ subject: "a\u202eb" }), "photos/a\\u202eb"],
+    [callEntry({ kind: "edge", place: "", subject: "http://a.test/b" }), "http://a.test/b"],
     [requestEntry(), "/albums?page=2"],
   ])("names its subject", (entry, subject) => {
     expect(subjectOf(entry)).toBe(subject);
@@ -58,6 +59,9 @@ describe("a row", () => {
     [requestEntry({ status: null, outcome: "error" }), "error", "bad"],
     [callEntry({ outcome: "none" }), "not found", "warning"],
     [callEntry(), "ok", "good"],
+    [callEntry({ kind: "edge", status: 200 }), "200", "good"],
+    [callEntry({ kind: "edge", status: 404 }), "404", "warning"],
+    [callEntry({ kind: "edge", status: 530, outcome: "error" }), "530", "bad"],
   ])("has the status or the outcome, in a tone", (entry, text, tone) => {
     expect([outcomeText(entry), outcomeTone(entry)]).toEqual([text, tone]);
   });

@@ -6,6 +6,7 @@ import { bucketPlace, recordsPlace, type Place } from "../location.ts";
 /** Filters have few kinds: all bindings without a view of their own are one. */
 export const groupLabels = {
   request: "Requests",
+  edge: "Names",
   bucket: "Buckets",
   query: "DNS queries",
   api: "DNS API",
@@ -38,7 +39,7 @@ export function isOfExplorer(entry: ActivityEntry): boolean {
 
 /** A response that says that the server failed is an error, even if the script threw none. */
 export function isError(entry: ActivityEntry): boolean {
-  return entry.outcome === "error" || (entry.kind === "request" && (entry.status ?? 0) >= 500);
+  return entry.outcome === "error" || (entry.status ?? 0) >= 500;
 }
 
 const times = new Intl.DateTimeFormat("sv-SE", { timeStyle: "medium" });
@@ -64,14 +65,14 @@ export function subjectOf(entry: ActivityEntry): string {
 
 /** The status of a response, or the outcome in words. */
 export function outcomeText(entry: ActivityEntry): string {
-  if (entry.kind === "request" && entry.status !== null) return String(entry.status);
+  if (typeof entry.status === "number") return String(entry.status);
   return { ok: "ok", none: "not found", error: "error" }[entry.outcome];
 }
 
 /** The tone of a badge. */
 export function outcomeTone(entry: ActivityEntry): "good" | "warning" | "bad" {
   if (isError(entry)) return "bad";
-  if (entry.kind === "request" && entry.status !== null && entry.status >= 400) return "warning";
+  if ((entry.status ?? 0) >= 400) return "warning";
   return entry.outcome === "none" ? "warning" : "good";
 }
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { DnsRecord } from "../../api/zones-api.ts";
-import { draftOf, nextSort, placeFinder, recordRequest, splitName } from "./record-rules.ts";
+import {
+  draftOf,
+  edgeUrl,
+  nextSort,
+  placeFinder,
+  recordRequest,
+  splitName,
+} from "./record-rules.ts";
 
 const record: DnsRecord = {
   id: "1",
@@ -16,6 +23,17 @@ const record: DnsRecord = {
   modified_on: "",
 };
 const type = { type: "MX", example: "", hasPriority: true, isProxiable: false };
+
+it("edgeUrl() leads to names that have an address, by the port of the dev server", () => {
+  const script = "http://localhost:8787";
+  expect(edgeUrl("a_b.example.org", script)).toBe("http://a_b.example.org.localhost:8787/");
+  expect(edgeUrl("example.org", "https://127.0.0.1:9000/")).toBe(
+    "https://example.org.localhost:9000/",
+  );
+  expect(edgeUrl("*.example.org", script)).toBeNull();
+  expect(edgeUrl("a\\.b.example.org", script)).toBeNull();
+  expect(edgeUrl("example.org", null)).toBeNull();
+});
 
 describe("recordRequest()", () => {
   it("has the values of a record that was not changed", () => {

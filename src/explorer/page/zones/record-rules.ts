@@ -9,6 +9,13 @@ export function ttlText(ttl: number): string {
   return ttl === ttlAuto ? "auto" : String(ttl);
 }
 
+/** Where browsers reach a proxied name; `null` for names that have no single address, and without a dev server. */
+export function edgeUrl(name: string, scriptUrl: string | null): string | null {
+  if (scriptUrl === null || !/^[a-z0-9._-]+$/.test(name)) return null;
+  const { protocol, port } = new URL(scriptUrl);
+  return `${protocol}//${name}.localhost:${port}/`;
+}
+
 /** What a person has typed. Tags are separated by commas; the TTL may be `auto`. */
 type RecordDraft = typeof newDraft;
 

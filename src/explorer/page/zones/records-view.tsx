@@ -16,7 +16,7 @@ import { isActive } from "../frame/task-words.ts";
 import { useTasks } from "../frame/tasks.tsx";
 import type { Place } from "../location.ts";
 import { newRecord, RecordDialog } from "./record-dialog.tsx";
-import { nextSort, splitName, ttlText } from "./record-rules.ts";
+import { edgeUrl, nextSort, splitName, ttlText } from "./record-rules.ts";
 import { callDns, DeleteZoneDialog, DnsProblem, fetchZones, ImportDialog } from "./zone-parts.tsx";
 
 type RecordsPlace = Extract<Place, { view: "records" }>;
@@ -24,7 +24,13 @@ type RecordsPlace = Extract<Place, { view: "records" }>;
 const recordsPerPage = 100;
 const crumbs = [{ label: "Zones", to: { view: "zones" } }] as const;
 
-export function RecordsView({ place }: { readonly place: RecordsPlace }) {
+interface RecordsViewProps {
+  readonly place: RecordsPlace;
+  /** The URL of the script; `null` without a dev server. */
+  readonly scriptUrl: string | null;
+}
+
+export function RecordsView({ place, scriptUrl }: RecordsViewProps) {
   const { go } = useNavigation();
   const { data, problem, isLoading, reload } = useFetched(
     async (signal) => {
@@ -40,7 +46,7 @@ export function RecordsView({ place }: { readonly place: RecordsPlace }) {
   useEffect(() => {
     if (name !== place.zone) go({ ...place, zone: name }, true);
   }, [name, place.zone]);
-  if (data) return <ZoneRecords key={data.id} zone={data} place={place} />;
+  if (data) return <ZoneRecords key={data.id} zone={data} {...{ place, scriptUrl }} />;
   return (
     <>
       <PageHeader title={<bdi>{name}</bdi>} {...{ crumbs, isLoading }} onReload={reload} />
@@ -58,12 +64,11 @@ export function RecordsView({ place }: { readonly place: RecordsPlace }) {
   );
 }
 
-interface ZoneRecordsProps {
+interface ZoneRecordsProps extends RecordsViewProps {
   readonly zone: DnsZone;
-  readonly place: RecordsPlace;
 }
 
-function ZoneRecords({ zone, place }: ZoneRecordsProps) {
+function ZoneRecords({ zone, place, scriptUrl }: ZoneRecordsProps) {
   const { go } = useNavigation();
   const notices = useNotices();
   const [dialog, setDialog] = useState<"import" | "delete" | null>(null);
@@ -149,7 +154,7 @@ function ZoneRecords({ zone, place }: ZoneRecordsProps) {
           )}
         </Empty>
       ) : (
-        <RecordTable zone={zone} place={place} records={list.data.records} />
+        <RecordTable {...{ zone, place, scriptUrl }} records={list.data.records} />
       )}
       {list.data !== undefined && pages > 1 && (
         <Pager
@@ -217,7 +222,7 @@ interface RecordTableProps extends ZoneRecordsProps {
 }
 
 /** Columns that no record of the page fills are left out. */
-function RecordTable({ zone, place, records }: RecordTableProps) {
+function RecordTable({ zone, place, scriptUrl, records }: RecordTableProps) {
   const { go } = useNavigation();
   const { tasks, tryStart } = useTasks();
   const { sort = "name" } = place;
@@ -256,7 +261,11 @@ function RecordTable({ zone, place, records }: RecordTableProps) {
     },
     { label: "Priority", show: ({ priority }) => priority?.toString() },
     { label: "TTL", sort: "ttl", show: ({ ttl }) => ttlText(ttl) },
-    { label: "Proxied", sort: "proxied", show: ({ proxied }) => proxied && "yes" },
+    {
+      label: "Proxied",
+      sort: "proxied",
+      show: ({ name, proxied }) => proxied && <ProxiedName url={edgeUrl(name, scriptUrl)} />,
+    },
     {
       label: "Comment",
       class: "record-comment",
@@ -309,6 +318,15 @@ function RecordTable({ zone, place, records }: RecordTableProps) {
         }}
       />
     </div>
+  );
+}
+
+function ProxiedName({ url }: { readonly url: string | null }) {
+  if (url === null) return "yes";
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      open <Icon name="external" />
+    </a>
   );
 }
 

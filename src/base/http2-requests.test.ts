@@ -16,8 +16,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer, json, text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { Authority } from "../../tls/authority.ts";
-import { ApiPort } from "./api-port.ts";
+import { Authority } from "../tls/authority.ts";
+import { ApiPort } from "../dns/server/api-port.ts";
 
 /** What the worker has received, as it tells the client. */
 interface Echo {

@@ -1,11 +1,15 @@
 /**
- * A client of the record API as a child process, for which some names lead to this project.
+ * A program as a child process, for which some names lead to this project: the hosts of the record API, and the
+ * names of the edge (`edge/node/edge-names.ts`), of which the table is read at each connection.
  *
- * Two ways lead the client here, and each client takes at least one of them where it can:
+ * Two ways lead the program here, and each program takes at least one of them where it can:
  * - The proxy of its environment (`tls/connect-proxy.ts`). It needs no rights and no port 443.
- * - A hosts file of its own with an address of loopback, where this process listens at port 443. A
+ * - A hosts file of its own with an address of loopback, where this process listens at the ports 443 and 80. A
  *   client that ignores the proxy would otherwise call the deployed service with the keys of a test:
- *   so the hosts file is there also when port 443 is not.
+ *   so the hosts file is there also when port 443 is not. It has the names that are known at the start.
+ *
+ * The certificates of the edge's names are of an authority in the memory of this process, which the program
+ * alone trusts. The authority of the folder, which a system may trust for years, can certify no such names.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -17,47 +21,80 @@ import { ownSignals } from "../../dev/signals.ts";
 import { ApiPort } from "../../dns/server/api-port.ts";
 import { httpsSocketPath } from "../../dns/server/companion.ts";
 import { openAuthority } from "../../dns/server/server-certificate.ts";
-import { systemBundlePath, systemCertificates } from "../../tls/authority.ts";
-import { openConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
+import { fixedNames, isEdgeName } from "../../edge/node/edge-names.ts";
+import { openEntrance } from "../../edge/node/entrance-server.ts";
+import { readMembers } from "../../edge/node/members.ts";
+import { Authority, systemBundlePath, systemCertificates } from "../../tls/authority.ts";
+import { unrecognizedName } from "../../tls/client-hello.ts";
+import { openConnectProxy, parseProxy, type NextProxy } from "../../tls/connect-proxy.ts";
 import { printRemark } from "../output.ts";
 import { signalCode, withTemporaryPath } from "../run.ts";
 
 interface Reach {
-  readonly folder: string;
-  readonly names: readonly string[];
+  readonly stateFolder: string;
+  readonly zonesFolder: string;
+  /** The hosts of the record API. */
+  readonly apiNames: readonly string[];
   /** Serves the zones until `stop()`, if no other process does. */
   readonly start: () => Promise<{ stop?(): Promise<void> }>;
 }
 
 const hostsPath = "/etc/hosts";
-const httpsPort = 443;
+const [httpsPort, httpPort] = [443, 80];
 /** Addresses of loopback besides 127.0.0.1, at whose port 443 another server may listen. */
 const hostsAddresses = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 2}`);
 /** As shells report a command that does not exist, and one that is not a program. */
 const [missingCode, unusableCode] = [127, 126];
 
-/** Returns the exit code of the client. */
+/** Returns the exit code of the program. */
 export async function runInReach(words: readonly string[], reach: Reach): Promise<number> {
-  let child: ChildProcess | null = null;
+  return runChild(async (folder, run) => {
+    const server = await reach.start();
+    try {
+      return await withReach(folder, reach, (prefix, environment) => {
+        const [program = "", ...rest] = prefix(words);
+        return run(words[0] ?? "", () =>
+          spawn(program, rest, { stdio: "inherit", env: environment }),
+        );
+      });
+    } finally {
+      await server.stop?.();
+    }
+  });
+}
+
+type Run = (
+  name: string,
+  start: () => ChildProcess,
+  pass?: (child: ChildProcess, signal: NodeJS.Signals) => void,
+) => Promise<number>;
+
+/** A terminal sends its interrupt to the child, too, and programs count. */
+function passSignal(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+}
+
+/** `work` runs one child process, which gets the signals of this process, in a temporary folder. */
+export async function runChild(
+  work: (temporaryFolder: string, run: Run) => Promise<number>,
+): Promise<number> {
+  let passOn: ((signal: NodeJS.Signals) => void) | null = null;
   let signalled: NodeJS.Signals | null = null;
   const release = ownSignals((signal) => {
     signalled ??= signal;
-    // A terminal sends its signal to the client, too, and clients count.
-    if (signal !== "SIGINT" || !process.stdin.isTTY) child?.kill(signal);
+    passOn?.(signal);
   });
-  const server = await reach.start();
   try {
-    const folder = mkdtempSync(join(tmpdir(), "ledge-dns-run-"));
+    const folder = mkdtempSync(join(tmpdir(), "ledge-run-"));
     return await withTemporaryPath(folder, () =>
-      withReach(folder, reach, async (prefix, environment) => {
+      work(folder, async (name, start, pass = passSignal) => {
         if (signalled !== null) return signalCode(signalled);
-        const [program = "", ...rest] = prefix(words);
-        child = spawn(program, rest, { stdio: "inherit", env: environment });
-        return exitCodeOf(child, words[0] ?? "");
+        const child = start();
+        passOn = (signal) => pass(child, signal);
+        return exitCodeOf(child, name);
       }),
     );
   } finally {
-    await server.stop?.();
     release();
   }
 }
@@ -66,21 +103,41 @@ type Prefix = (words: readonly string[]) => readonly string[];
 
 async function withReach(
   temporaryFolder: string,
-  { folder, names }: Reach,
+  { stateFolder, zonesFolder, apiNames }: Reach,
   work: (prefix: Prefix, environment: NodeJS.ProcessEnv) => Promise<number>,
 ): Promise<number> {
-  const authority = openAuthority(folder, names);
-  const identity = authority.certify(names, new Date());
-  const tunnel = ApiPort.unopened({ target: httpsSocketPath(folder), identity });
-  const serve = (client: Socket): void => tunnel.pass(client);
-  const upstream = parseProxy(proxyOf(process.env));
-  const proxy = await openConnectProxy({ names, serve, upstream });
+  const apiAuthority = openAuthority(zonesFolder, apiNames);
+  const api = ApiPort.unopened({
+    target: httpsSocketPath(zonesFolder),
+    identity: apiAuthority.certify(apiNames, new Date()),
+  });
+  const leadsToEdge = (name: string): Promise<boolean> => isEdgeName(stateFolder, name);
+  const isApiName = (name: string): boolean => apiNames.includes(name);
+  const authority = Authority.temporary(new Date());
+  const entrance = openEntrance({
+    stateFolder,
+    authority,
+    serves: async (name) => !isApiName(name) && leadsToEdge(name),
+    passOn(client, name) {
+      if (name === null || isApiName(name)) api.pass(client);
+      else client.end(unrecognizedName);
+    },
+    onMissing: printRemark,
+  });
+  const serve = (client: Socket): void => entrance.serve(client);
+  const proxy = await openConnectProxy({
+    leadsHere: async (name) => isApiName(name) || leadsToEdge(name),
+    server: entrance,
+    next: nextProxies(process.env),
+  });
   const bundlePath = join(temporaryFolder, "certificates.pem");
   const trusted = trustedFiles(process.env).map(readCertificates);
-  writeFileSync(bundlePath, [systemCertificates(), ...trusted, authority.certificate].join("\n"));
+  const own = [apiAuthority.certificate, authority.certificate];
+  writeFileSync(bundlePath, [systemCertificates(), ...trusted, ...own].join("\n"));
   const systemBundle = systemBundlePath();
   // For clients that read no variable.
   const bundles = systemBundle === null ? [] : [{ source: bundlePath, path: systemBundle }];
+  const names = [...apiNames, ...fixedNames(readMembers(stateFolder))];
   const hosts = await openHosts(join(temporaryFolder, "hosts"), names, serve, bundles);
   try {
     return await work(
@@ -88,9 +145,10 @@ async function withReach(
       clientEnvironment(process.env, { bundlePath, proxyUrl: proxy.url }),
     );
   } finally {
-    hosts.server?.close();
+    for (const server of hosts.servers) server.close();
     await proxy.close();
-    await tunnel.close();
+    entrance.close();
+    await api.close();
   }
 }
 
@@ -103,15 +161,15 @@ function readCertificates(path: string): string {
   }
 }
 
-/** The hosts file of the client at `source`, and the server at port 443 of its address. */
+/** The hosts file of the client at `source`, and the servers at the ports 443 and 80 of its address. */
 async function openHosts(
   source: string,
   names: readonly string[],
   serve: (client: Socket) => void,
   otherFiles: readonly PrivateFile[],
-): Promise<{ readonly prefix: Prefix; readonly server: Server | null }> {
+): Promise<{ readonly prefix: Prefix; readonly servers: readonly Server[] }> {
   const [first] = names;
-  if (first === undefined) return { prefix: (words) => words, server: null };
+  if (first === undefined) return { prefix: (words) => words, servers: [] };
   const files = [{ source, path: hostsPath }, ...otherFiles];
   writeFileSync(source, "");
   const problem = launchProblem(files);
@@ -120,10 +178,10 @@ async function openHosts(
       `A client that ignores HTTPS_PROXY calls the deployed host ${first}: this system gives no ` +
         `program a hosts file of its own (${problem}).`,
     );
-    return { prefix: (words) => words, server: null };
+    return { prefix: (words) => words, servers: [] };
   }
-  const { server, address, code } = await listenAtHttps(serve);
-  if (server === null) {
+  const { servers, address, code } = await listenAtHttps(serve);
+  if (code !== undefined) {
     printRemark(
       `A client that ignores HTTPS_PROXY cannot connect to ${first}: port ${httpsPort} cannot be ` +
         `opened (${code}). Run this command as root, or let all users open the port: ` +
@@ -131,26 +189,37 @@ async function openHosts(
     );
   }
   writeFileSync(source, hostsText(readFileSync(hostsPath, "utf8"), address, names));
-  return { prefix: (words) => launchWords(words, files, currentUser()), server };
+  return { prefix: (words) => launchWords(words, files, currentUser()), servers };
 }
 
-/** Listens at the first free address. `code` says why there is no server. */
+/** Listens at the first free address. `code` says why there is no server of https. */
 async function listenAtHttps(
   serve: (client: Socket) => void,
-): Promise<{ server: Server | null; address: string; code?: string }> {
+): Promise<{ servers: Server[]; address: string; code?: string }> {
   let address = "";
   let code: string | undefined;
+  const listen = async (port: number): Promise<Server> => {
+    const server = createServer({ noDelay: true }, serve).listen(port, address);
+    await once(server, "listening");
+    return server;
+  };
   for (address of hostsAddresses) {
-    const server = createServer({ noDelay: true }, serve).listen(httpsPort, address);
     try {
-      await once(server, "listening");
-      return { server, address };
+      const servers = [await listen(httpsPort)];
+      // Programs that insist on http are rare.
+      servers.push(
+        ...(await listen(httpPort).then(
+          (server) => [server],
+          () => [],
+        )),
+      );
+      return { servers, address };
     } catch (error) {
       ({ code } = error as NodeJS.ErrnoException);
       if (code !== "EADDRINUSE") break;
     }
   }
-  return { server: null, address, code };
+  return { servers: [], address, code };
 }
 
 async function exitCodeOf(child: ChildProcess, program: string): Promise<number> {
@@ -166,15 +235,19 @@ async function exitCodeOf(child: ChildProcess, program: string): Promise<number>
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables with a file of authorities that a program trusts: OpenSSL and Go, Python, curl, Node. */
+/** Variables with a file of authorities that a program trusts: OpenSSL and Go, Python, curl, git, Node. */
 const bundleVariables = [
   "SSL_CERT_FILE",
   "REQUESTS_CA_BUNDLE",
   "CURL_CA_BUNDLE",
+  "GIT_SSL_CAINFO",
   "NODE_EXTRA_CA_CERTS",
 ];
-/** Programs read the names in capital or in small letters; curl reads both. */
-const proxyVariables = ["HTTPS_PROXY", "https_proxy"];
+/** Programs read the names in capital or in small letters; curl reads both, for http only the small. */
+const proxyVariables = {
+  http: ["http_proxy", "HTTP_PROXY"],
+  https: ["HTTPS_PROXY", "https_proxy"],
+};
 const directVariables = ["NO_PROXY", "no_proxy"];
 const loopbackHosts = ["localhost", "127.0.0.1", "::1"];
 
@@ -184,9 +257,11 @@ export function trustedFiles(environment: Environment): string[] {
   return [...new Set(named)].filter((path) => path !== "");
 }
 
-/** The proxy of https that the environment names. */
-export function proxyOf(environment: Environment): string | undefined {
-  return proxyVariables.map((name) => environment[name]).find((value) => value !== undefined);
+/** The proxies that the environment names. */
+export function nextProxies(environment: Environment): Record<"http" | "https", NextProxy | null> {
+  const find = (names: readonly string[]): NextProxy | null =>
+    parseProxy(names.map((name) => environment[name]).find((value) => value !== undefined));
+  return { http: find(proxyVariables.http), https: find(proxyVariables.https) };
 }
 
 export function clientEnvironment(
@@ -195,7 +270,7 @@ export function clientEnvironment(
 ): Record<string, string | undefined> {
   const variables = [
     ...bundleVariables.map((name) => [name, bundlePath]),
-    ...proxyVariables.map((name) => [name, proxyUrl]),
+    ...Object.values(proxyVariables).flatMap((names) => names.map((name) => [name, proxyUrl])),
     // Servers on loopback, such as an ACME server in a test, need no proxy.
     ...directVariables.map((name) => [name, directHosts(environment[name])]),
   ];

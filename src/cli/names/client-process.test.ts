@@ -4,7 +4,7 @@ import {
   clientEnvironment,
   hostsText,
   launchWords,
-  proxyOf,
+  nextProxies,
   trustedFiles,
 } from "./client-process.ts";
 
@@ -17,7 +17,10 @@ describe("clientEnvironment()", () => {
       SSL_CERT_FILE: "/tmp/all.pem",
       REQUESTS_CA_BUNDLE: "/tmp/all.pem",
       CURL_CA_BUNDLE: "/tmp/all.pem",
+      GIT_SSL_CAINFO: "/tmp/all.pem",
       NODE_EXTRA_CA_CERTS: "/tmp/all.pem",
+      HTTP_PROXY: "http://127.0.0.1:7",
+      http_proxy: "http://127.0.0.1:7",
       HTTPS_PROXY: "http://127.0.0.1:7",
       https_proxy: "http://127.0.0.1:7",
       NO_PROXY: "localhost,127.0.0.1,::1",
@@ -39,9 +42,12 @@ it("trustedFiles() lists the files that the environment names, each once", () =>
   expect(trustedFiles({ SSL_CERT_FILE: "" })).toEqual([]);
 });
 
-it("proxyOf() reads both names of the variable", () => {
-  expect(proxyOf({ https_proxy: "http://p:1" })).toBe("http://p:1");
-  expect(proxyOf({})).toBeUndefined();
+it("nextProxies() reads both names of each variable", () => {
+  expect(nextProxies({ https_proxy: "http://p:1", http_proxy: "", HTTP_PROXY: "q:2" })).toEqual({
+    http: null,
+    https: { host: "p", port: 1, credentials: null },
+  });
+  expect(nextProxies({})).toEqual({ http: null, https: null });
 });
 
 /** The command that gives one program files of its own. */
