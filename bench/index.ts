@@ -19,6 +19,7 @@ const benchmarks: Record<string, string> = {
   s3: "./s3.ts",
   explorer: "./explorer.ts",
   remote: "./remote.ts",
+  edge: "./edge.ts",
 };
 
 const nodeFlags = [

@@ -37,10 +37,15 @@ export class HttpConnection {
   #pending: Pending | null = null;
   #error: Error | undefined;
 
-  constructor(port: number) {
-    this.#socket = connect(port, "127.0.0.1");
-    this.#socket.setNoDelay(true);
-    this.#socket.on("data", (bytes) => this.#read(bytes));
+  /** @param memory into which responses are read: a piece is valid until the next. Default: memory for each piece */
+  constructor(port: number, memory?: Uint8Array) {
+    const callback = (length: number, bytes: Uint8Array): boolean => {
+      this.#read(bytes.subarray(0, length));
+      return true;
+    };
+    const onread = memory && { onread: { buffer: memory, callback } };
+    this.#socket = connect({ port, host: "127.0.0.1", noDelay: true, ...onread });
+    if (memory === undefined) this.#socket.on("data", (bytes) => this.#read(bytes));
     this.#socket.on("error", (error) => (this.#error = error));
     this.#socket.on("close", () => {
       const error = this.#error ?? new Error("The server has closed the connection.");
