@@ -53,6 +53,8 @@ const picture = Buffer.from(
 /** Puts a photo into the bucket by the page, and waits until the page shows it. */
 async function addPhoto(page: Page, file: string): Promise<void> {
   await page.getByRole("heading", { name: "Photos", exact: true }).waitFor();
+  // Before this event, the script of the page does not hear of files.
+  await page.waitForLoadState();
   await page
     .locator("#picker")
     .setInputFiles({ name: file, mimeType: "image/png", buffer: picture });
