@@ -35,13 +35,8 @@ const deadlineMilliseconds = 120_000;
 /** Before a measurement of a server that is idle. */
 const restMilliseconds = 2000;
 
-export async function measureDevServer(contestant: Contestant): Promise<DevMeasurement> {
-  const folder = mkdtempSync(join(tmpdir(), "ledge-bench-dev-"));
-  writeProject(folder, contestant);
-  const port = await findFreePort(0, "127.0.0.1");
-  const url = `http://localhost:${port}/`;
-  const started = performance.now();
-  const child = spawn(process.execPath, commandLine(contestant, port), {
+export function spawnServer(folder: string, words: readonly string[]): ChildProcess {
+  return spawn(process.execPath, words, {
     cwd: folder,
     stdio: "ignore",
     // Without these, wrangler waits for the network.
@@ -51,6 +46,15 @@ export async function measureDevServer(contestant: Contestant): Promise<DevMeasu
       CLOUDFLARE_CF_FETCH_ENABLED: "false",
     },
   });
+}
+
+export async function measureDevServer(contestant: Contestant): Promise<DevMeasurement> {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-bench-dev-"));
+  writeProject(folder, contestant);
+  const port = await findFreePort(0, "127.0.0.1");
+  const url = `http://localhost:${port}/`;
+  const started = performance.now();
+  const child = spawnServer(folder, commandLine(contestant, port));
   try {
     await waitForAnswer(child, url, "1");
     const startMilliseconds = performance.now() - started;

@@ -1,5 +1,4 @@
 /** `ledge dev` and `wrangler dev` as a user starts them, each with a script and a bucket. */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { findFreePort } from "../../src/base/ports.ts";
+import { spawnServer } from "../dev/dev-server.ts";
 
 export interface DevServer {
   readonly processId: number;
@@ -59,16 +59,7 @@ export async function startDevServer(kind: keyof typeof kinds): Promise<DevServe
   writeFileSync(join(folder, "wrangler.json"), JSON.stringify({ ...common, ...config }));
   const port = await findFreePort(0, "127.0.0.1");
   const words = [join(repository, program), "dev", "--port", String(port), ...options];
-  const child = spawn(process.execPath, words, {
-    cwd: folder,
-    stdio: "ignore",
-    // Without these, wrangler waits for the network.
-    env: {
-      ...process.env,
-      WRANGLER_SEND_METRICS: "false",
-      CLOUDFLARE_CF_FETCH_ENABLED: "false",
-    },
-  });
+  const child = spawnServer(folder, words);
   const isReady = async (): Promise<boolean> =>
     fetch(`http://127.0.0.1:${port}/`).then(
       async (response) => (await response.text()) === "script",

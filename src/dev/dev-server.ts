@@ -1,19 +1,17 @@
 /**
  * The dev server: a script with its buckets in wrangler's dev server, and the companion worker.
  *
- * The companion worker has a runtime of its own, so that saving a script does not interrupt DNS
- * (`docs/decisions/0008-dns-in-its-own-runtime.md`). A change of the configuration file takes effect
- * when the file is saved; while the file has mistakes, the previous configuration stays in use.
+ * A change of the configuration file takes effect when the file is saved; while the file has mistakes, the
+ * previous configuration stays in use.
  */
 import { basename, resolve } from "node:path";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
 import { saveBytecode } from "../base/loading.ts";
 import { UserError } from "../base/user-error.ts";
-import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
 import { simulatorNews } from "../config/deployed-buckets.ts";
-import { newsOf, readConfig, withPlace, type ProjectConfig } from "../config/read-config.ts";
+import { newsOf, withPlace, type ProjectConfig } from "../config/read-config.ts";
 import { type BucketBinding } from "../store/config/store-buckets.ts";
 import { usedRemotes } from "../store/config/remotes.ts";
 import { ActivityLog, ChangeFeed } from "../explorer/server/activity-log.ts";
@@ -25,25 +23,13 @@ import {
   type RunningExplorer,
 } from "../explorer/server/start-explorer.ts";
 import { noFaults, StoreFaults } from "../explorer/server/faults.ts";
-import {
-  persistPath,
-  pluginFolder,
-  requireUsableFolder,
-  requireWritableFolder,
-  stateFolder,
-} from "../state/folder.ts";
-import { storeNeeds } from "../store/node/store-owner.ts";
-import { DevEdge } from "../edge/node/dev-edge.ts";
+import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { renderWay } from "../edge/core/way.ts";
+import { DevEdge } from "../edge/node/dev-edge.ts";
 import { hasRuntimeSockets } from "../state/sockets.ts";
-import { accessOf, CompanionDns } from "./companion-dns.ts";
+import { accessOf, type CompanionDns } from "./companion-dns.ts";
 import { CompanionS3 } from "./companion-s3.ts";
-import {
-  checkOptions,
-  logLevelDefault,
-  scriptOptions,
-  type StartDevOptions,
-} from "./dev-options.ts";
+import { logLevelDefault, scriptOptions, type StartDevOptions } from "./dev-options.ts";
 import { clashNews, edgeLinks, edgeProfile, proxiedNames } from "./edge-profile.ts";
 import { observeScript, ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor, watchConfig } from "./script-supervisor.ts";
@@ -58,7 +44,6 @@ import {
   type RemoteSummary,
 } from "./summary.ts";
 import {
-  enterEnvironment,
   hiddenBindings,
   jointConfig,
   readProjects,
@@ -89,50 +74,7 @@ const portDefault = 8787;
 /** The first requests come before the code of wrangler is saved, which blocks the process. */
 const codeSaveMilliseconds = 1000;
 
-export async function startDev(options: StartDevOptions = {}): Promise<RunningDev> {
-  return startDevServer(options);
-}
-
-export async function startDevServer(options: StartDevOptions): Promise<DevServer> {
-  checkOptions(options);
-  const leaveEnvironment = enterEnvironment({
-    // wrangler's own watch of the file would reload the script with the old configuration.
-    WRANGLER_CI_DISABLE_CONFIG_WATCHING: "true",
-    // Keeps Miniflare from fetching request.cf over the network.
-    CLOUDFLARE_CF_FETCH_ENABLED: "false",
-    WRANGLER_LOG: options.logLevel ?? logLevelDefault,
-  });
-  let server: DevServer | undefined;
-  let dns: CompanionDns | null = null;
-  try {
-    const config = jointConfig(scriptOptions(options).map((each) => readConfig(each)));
-    const state = stateFolder(config.folder, options.persistTo);
-    // wrangler would show an error with a stack, its own or the error of our plugin.
-    if (config.buckets.length > 0) {
-      requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
-    } else requireWritableFolder(persistPath(state));
-    const remotes = await checkRemotes(config.buckets, pluginFolder(state, "store"));
-    if (options.dns !== false) {
-      dns = new CompanionDns(config, options, (news) => server?.reportDns(news));
-    }
-    const startingDns = dns?.start() ?? Promise.resolve();
-    startingDns.catch(() => {});
-    // wrangler blocks the process while it loads. The runtime of DNS starts meanwhile.
-    await Promise.race([startingDns, dns?.launched]);
-    loadWrangler();
-    server = new DevServer(options, { dns, startingDns, leaveEnvironment }, remotes);
-    await Promise.all([startingDns, server.start()]);
-    return server;
-  } catch (error) {
-    await (server?.stop() ?? dns?.stop());
-    leaveEnvironment();
-    throw error instanceof UserError
-      ? error
-      : new UserError((error as Error).message, { cause: error });
-  }
-}
-
-interface DevServerParts {
+export interface DevServerParts {
   readonly dns: CompanionDns | null;
   readonly startingDns: Promise<void>;
   readonly leaveEnvironment: () => void;
@@ -264,10 +206,7 @@ export class DevServer implements RunningDev {
     return renderSummary(
       {
         url: this.url,
-        links: edgeLinks(
-          this.#edgeProfile,
-          await proxiedNames(this.persistFolder, dns?.zones ?? []),
-        ),
+        links: this.#links(await proxiedNames(this.persistFolder, dns?.zones ?? [])),
         networkUrls: networkUrlsOf(this.#address),
         explorerUrl: this.explorerUrl,
         wranglerExplorerUrl: wranglerExplorerUrl(this.url, scripts),
@@ -324,6 +263,11 @@ export class DevServer implements RunningDev {
 
   get #edgeProfile() {
     return edgeProfile(this.#projects, this.#options, { url: this.url, hostname: this.#hostname });
+  }
+
+  /** To names that lead here. */
+  #links(proxied: readonly string[]): string[] {
+    return this.#edge === null ? [] : edgeLinks(this.#edgeProfile, proxied);
   }
 
   #startEdge(): void {
@@ -388,7 +332,7 @@ export class DevServer implements RunningDev {
             name: this.scriptName ?? basename(config().folder),
             stateFolder: shownPath(this.persistFolder, process.cwd()),
             scriptUrl: this.url,
-            links: this.#edge === null ? [] : edgeLinks(this.#edgeProfile, []),
+            links: this.#links([]),
             wranglerUrl: wranglerExplorerUrl(this.url, this.#supervisor?.scripts),
             dns: access && { apiUrl: access.apiUrl, addresses: access.addresses },
             hasRequests: true,

@@ -1,7 +1,8 @@
 /** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
 import { emitKeypressEvents, type Key } from "node:readline";
 import type { StartDevOptions } from "./dev-options.ts";
-import { startDevServer, type DevServer } from "./dev-server.ts";
+import type { DevServer } from "./dev-server.ts";
+import { startDevServer } from "./start-dev.ts";
 import { openBrowser } from "./open-browser.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 

@@ -91,7 +91,7 @@ function dnsCommand(
   return `ledge dns ${verb} ${zoneName} ${word} ${type} ${content} --proxied`;
 }
 
-/** A script that asks for its own custom domain asks for its own origin, which there is none of. */
+/** A script has fetched its own custom domain. The domain has no origin besides this script. */
 export function ownDomainPage(host: string): EdgePage {
   return {
     status: 522,

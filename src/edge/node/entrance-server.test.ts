@@ -86,12 +86,16 @@ interface Sent {
   readonly body?: string;
 }
 
-async function send(port: number, { headers, body, ...rest }: Sent = {}, isTls = true) {
+/** A request whose body the test writes. */
+function begin(port: number, { headers, ...rest }: Omit<Sent, "body"> = {}, isTls = true) {
   const options = { port, host: "127.0.0.1", agent: false, headers: { host: name, ...headers } };
-  const sent = isTls
+  return isTls
     ? requestByHttps({ ...options, ...rest, servername: name, ca })
     : requestByHttp({ ...options, ...rest });
-  sent.end(body);
+}
+
+async function send(port: number, { body, ...rest }: Sent = {}, isTls = true) {
+  const sent = begin(port, rest, isTls).end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   return { status: response.statusCode, headers: response.headers, text: await text(response) };
 }
@@ -167,14 +171,7 @@ describe("requests", () => {
   it("stream both ways", async () => {
     const member = createServer((request, response) => void request.pipe(response));
     const port = await open({ member });
-    const sent = requestByHttps({
-      port,
-      host: "127.0.0.1",
-      servername: name,
-      ca,
-      method: "POST",
-      headers: { host: name },
-    });
+    const sent = begin(port, { method: "POST" });
     sent.write("first");
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     expect(String((await once(response, "data"))[0])).toBe("first");
@@ -187,14 +184,8 @@ describe("requests", () => {
       void text(request).then((body) => response.end(`${request.headers.expect} ${body}`));
     });
     const port = await open({ member });
-    const sent = requestByHttps({
-      port,
-      host: "127.0.0.1",
-      servername: name,
-      ca,
-      method: "PUT",
-      headers: { host: name, expect: "100-continue", "content-length": 5 },
-    });
+    const headers = { expect: "100-continue", "content-length": "5" };
+    const sent = begin(port, { method: "PUT", headers });
     sent.flushHeaders();
     await once(sent, "continue");
     sent.end("hello");
