@@ -29,7 +29,10 @@ function workerdModule(name: string, entry: string): UserConfig {
     minify: { compress: { keepNames }, mangle: { keepNames }, codegen: true },
     // Schemas are built when their module is loaded. A module whose exports are unused is left out.
     treeshake: { moduleSideEffects: false },
-    deps: { neverBundle: [/^cloudflare:/, /^node:/], onlyBundle: ["valibot", /^@noble\/hashes/] },
+    deps: {
+      neverBundle: [/^cloudflare:/, /^workerd:/, /^node:/],
+      onlyBundle: ["valibot", /^@noble\/hashes/],
+    },
   };
 }
 
@@ -71,6 +74,7 @@ export default defineConfig([
       index: "src/index.ts",
       plugin: "src/dev/plugin/index.ts",
       cli: "src/cli/index.ts",
+      playwright: "src/playwright/index.ts",
       vite: "src/vite/index.ts",
       vitest: "src/testing/vitest/index.ts",
     },
@@ -83,7 +87,7 @@ export default defineConfig([
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
     // valibot and open, with its dependencies, are development dependencies and get bundled.
     deps: {
-      neverBundle: ["miniflare", "wrangler", "vite", "@cloudflare/vite-plugin"],
+      neverBundle: ["miniflare", "wrangler", "vite", "@cloudflare/vite-plugin", "@playwright/test"],
       onlyBundle: false,
     },
   },

@@ -44,7 +44,7 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
   // One project, because each project has workers of its own, which load the same modules again.
   integration: {
     ...withRuntimes,
-    include: ["test/{store,s3,dns,dev,edge,cli,explorer,faults,docs}/*.test.ts"],
+    include: ["test/{store,s3,dns,dev,edge,saved,cli,explorer,faults,docs}/*.test.ts"],
     exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
     // Tests share no state, and a process for each file would load the same modules again.
     isolate: false,

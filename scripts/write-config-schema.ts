@@ -19,6 +19,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { toJsonSchema, type JsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
+import { stateSchema } from "../src/config/state-table.ts";
 import { dnsSchema } from "../src/dns/config/dns-table.ts";
 import { edgeSchema } from "../src/edge/config/edge-settings.ts";
 import { s3Schema } from "../src/s3/s3-table.ts";
@@ -32,6 +33,7 @@ const ours = {
   dns: jsonSchema(dnsSchema),
   s3: jsonSchema(s3Schema),
   edge: jsonSchema(edgeSchema),
+  state: jsonSchema(stateSchema),
 };
 
 /** From node_modules/ledge/dist to node_modules/wrangler. */

@@ -22,7 +22,12 @@ export {
 } from "./explorer/server/start-explorer.ts";
 export { startS3, type RunningS3, type StartS3Options } from "./s3/server.ts";
 export type { S3BucketOptions } from "./s3/s3-message.ts";
-export { testBindings, testControl, type TestControl } from "./testing/node.ts";
+export {
+  testBindings,
+  testControl,
+  type DevTestControl,
+  type TestControl,
+} from "./testing/node.ts";
 export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
 export { queryMatchers, type QueryMatchers } from "./testing/matchers.ts";
 export type * from "./types/store.ts";

@@ -47,7 +47,7 @@ export function watchChildren(onChild: (child: ChildProcess) => void): () => voi
 export interface RuntimeObserver {
   /** A FIFO that the runtime holds open from its first moment to its end (`state/owner.ts`). */
   readonly mark?: string;
-  onStart?(): void;
+  onStart?(processId: number): void;
   /** The runtime listens at a socket, by the name that Miniflare gives the socket. */
   onListen?(socketName: string, port: number): void;
   /** @param isKilled whether this process has ended the runtime */
@@ -91,7 +91,7 @@ function watchRuntimes(): void {
     setImmediate(() => {
       if (child.pid === undefined) return;
       for (const observer of observers()) {
-        observer.onStart?.();
+        observer.onStart?.(child.pid);
         followLines(child.stdio[controlPipe], (line) => {
           const { event, socket, port } = JSON.parse(line) as {
             readonly event: string;
@@ -206,8 +206,12 @@ function isOfMiniflare(args: readonly string[] = []): boolean {
 
 /** A runtime, or the bundler. */
 function isProgram(args: readonly string[]): boolean {
-  if (isOfMiniflare(args) || args.some((each) => each.endsWith(ownConfigName))) return true;
-  return isBundler(args);
+  return isRuntimeProgram(args) || isBundler(args);
+}
+
+/** A runtime of Miniflare, or one that Ledge has started itself. */
+export function isRuntimeProgram(args: readonly string[]): boolean {
+  return isOfMiniflare(args) || args.some((each) => each.endsWith(ownConfigName));
 }
 
 export function isBundler(args: readonly string[] = []): boolean {

@@ -229,10 +229,11 @@ function unknownOption(
 
 function checkArguments(command: LeafCommand, words: readonly string[]): void {
   const expected = argumentsOf(command);
-  for (const [index, { name, summary, isOptional, choices }] of expected.entries()) {
-    const word = words[index];
-    if (word === undefined && !isOptional) throw new UsageError(`${name} is missing: ${summary}`);
-    checkChoice(name, choices, word);
+  // An optional argument may come before a required one.
+  const missing = expected.filter(({ isOptional }) => !isOptional)[words.length];
+  if (missing !== undefined) throw new UsageError(`${missing.name} is missing: ${missing.summary}`);
+  for (const [index, { name, choices }] of expected.entries()) {
+    checkChoice(name, choices, words[index]);
   }
   const extra = words[expected.length];
   if (extra !== undefined && !expected.some(({ isRepeated }) => isRepeated)) {

@@ -45,6 +45,10 @@ export const dev: LeafCommand = {
       "Starts the inspector, for debuggers, on this port (default: no inspector)",
     "--inspector-ip ADDRESS": "The address of the inspector (default: 127.0.0.1)",
     ...persistOption,
+    "--from NAME": "Starts from this saved state; what is there is saved first",
+    "--seed FOLDER":
+      "Starts from this seed, instead of the configuration's; what is there is saved first (docs/configuration.md)",
+    "--ephemeral": "Keeps the state in a temporary folder, which ends with the server",
     "-l, --local": "Simulates bindings with remote: true on this machine",
     "--enable-containers [true|false]":
       "Whether to build containers (default: the configuration's)",
@@ -117,6 +121,7 @@ export const dev: LeafCommand = {
     "ledge dev --adopt",
     "ledge dev -c shop/wrangler.jsonc -c payments/wrangler.jsonc",
     "ledge dev src/index.ts --env staging --port 3000",
+    "ledge dev --ephemeral --seed ./seed",
     "ledge dev --store-latency 50 --no-dns",
     "ledge dev --fault 'put:photos/*:10001' --fault 'get:*:slow=2s:probability=0.1'",
     "ledge dev --fault dns:servfail:www.example.com/A:times=2",
@@ -151,6 +156,9 @@ export const dev: LeafCommand = {
       inspectorPort: port("inspector-port"),
       inspectorIp: invocation.text("inspector-ip"),
       persistTo: invocation.text("persist-to"),
+      from: invocation.text("from"),
+      seed: invocation.text("seed"),
+      ephemeral: invocation.flag("ephemeral"),
       remoteBindings: invocation.flag("local") ? false : undefined,
       enableContainers: invocation.boolean("enable-containers"),
       variables: invocation.pairs("var", ":"),

@@ -93,6 +93,27 @@ const dns: CommandGroup = {
   },
 };
 
+const state: CommandGroup = {
+  name: "state",
+  summary: "The state of a project: save, restore, reset, diff, export, import",
+  async commands() {
+    const [states, archives] = await Promise.all([
+      import("./state/saved-states.ts"),
+      import("./state/archives.ts"),
+    ]);
+    return [
+      states.save,
+      states.restore,
+      states.reset,
+      states.listStates,
+      states.deleteStates,
+      states.diff,
+      archives.exportArchive,
+      archives.importArchive,
+    ];
+  },
+};
+
 export const root: CommandGroup = {
   name: "ledge",
   summary: "A local edge: runs and tests edge scripts with object storage and DNS",
@@ -104,6 +125,7 @@ export const root: CommandGroup = {
     store,
     s3,
     dns,
+    state,
     runProgram,
     openName,
     explore,

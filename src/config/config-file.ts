@@ -28,15 +28,17 @@ interface SourcePosition {
 }
 
 interface ParsedText {
-  readonly table: Table;
+  readonly value: unknown;
   readonly offsetOf: (path: Path) => number | undefined;
 }
+
+/** The position of the value at a path, or of the innermost value around it that exists. */
+type Locate = (path: Path) => SourcePosition;
 
 export interface ConfigFile {
   readonly path: string;
   readonly table: Table;
-  /** The position of the value at `path`, or of the innermost table around it that exists. */
-  readonly locate: (path: Path) => SourcePosition;
+  readonly locate: Locate;
 }
 
 /** In the order in which wrangler searches. */
@@ -55,17 +57,27 @@ export function readConfigFile(path?: string, folder: string = process.cwd()): C
   }
   const text = readFileSync(found, "utf8");
   const parse = found.endsWith(".toml") ? parseTomlText : parseJsonText;
-  const { table, offsetOf } = parse(text, found);
-  return {
-    path: found,
-    table,
-    locate: (wanted) => {
-      for (let length = wanted.length; length > 0; length--) {
-        const offset = offsetOf(wanted.slice(0, length));
-        if (offset !== undefined) return positionAt(text, offset);
-      }
-      return { line: 1, column: 1 };
-    },
+  const { value, offsetOf } = parse(text, found);
+  if (!isTable(value)) {
+    throw new UserError(`${shownPath(found)} must hold an object: { "name": … }.`);
+  }
+  return { path: found, table: value, locate: locator(text, offsetOf) };
+}
+
+/** @throws UserError with the position of what is not JSON; comments and trailing commas are allowed */
+export function readJsonFile(path: string): { readonly value: unknown; readonly locate: Locate } {
+  const text = readFileSync(path, "utf8");
+  const { value, offsetOf } = parseJsonText(text, path);
+  return { value, locate: locator(text, offsetOf) };
+}
+
+function locator(text: string, offsetOf: ParsedText["offsetOf"]): Locate {
+  return (wanted) => {
+    for (let length = wanted.length; length > 0; length--) {
+      const offset = offsetOf(wanted.slice(0, length));
+      if (offset !== undefined) return positionAt(text, offset);
+    }
+    return { line: 1, column: 1 };
   };
 }
 
@@ -138,7 +150,7 @@ function parseTomlText(text: string, path: string): ParsedText {
     let offsets: Map<string, number> | undefined;
     const offsetOf = (part: Path): number | undefined =>
       (offsets ??= tomlOffsets(text)).get(JSON.stringify(part));
-    return { table, offsetOf };
+    return { value: table, offsetOf };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [line = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
@@ -157,16 +169,12 @@ function parseJsonText(text: string, path: string): ParsedText {
     const reason = jsonReason(printParseErrorCode(error.error));
     throw syntaxError(path, positionAt(text, error.offset), `is not JSON: ${reason}`);
   }
-  const table: unknown = root && getNodeValue(root);
-  if (root === undefined || !isTable(table)) {
-    throw new UserError(`${shownPath(path)} must hold an object: { "name": … }.`);
-  }
   const offsetOf = (part: Path): number | undefined => {
-    const node = findNodeAtLocation(root, [...part]);
+    const node = root && findNodeAtLocation(root, [...part]);
     // The position of a property is the position of its key.
     return (node?.parent?.type === "property" ? node.parent : node)?.offset;
   };
-  return { table, offsetOf };
+  return { value: root && (getNodeValue(root) as unknown), offsetOf };
 }
 
 /** The offset of the bracket that opens one level too many: the parser calls itself for each level. */

@@ -10,7 +10,7 @@ import { nearest } from "../base/nearest.ts";
 import { wranglerFolder } from "../base/package-version.ts";
 import { isTable, type Path, type Table } from "../base/schema.ts";
 
-const ledgeKeys: readonly string[] = ["store_buckets", "remotes", "dns", "s3", "edge"];
+const ledgeKeys: readonly string[] = ["store_buckets", "remotes", "dns", "s3", "edge", "state"];
 
 export function isLedgeKey(key: string): boolean {
   return ledgeKeys.includes(key);

@@ -150,6 +150,7 @@ options = { port = 4, binding = "X" }
       },
       s3: { hosts: [], cors: [] },
       edge: { origins: [], country: null, hosts: [] },
+      state: { seed: null },
       routes: [],
       warnings: [],
       notices: [],

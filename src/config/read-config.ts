@@ -32,6 +32,7 @@ import {
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
 import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { bindingNames, isInherited, isLedgeKey, misspeltKey } from "./keys.ts";
+import { readState, type ProjectState } from "./state-table.ts";
 
 export interface ProjectConfig {
   /** The path of the file; `null` without a file. */
@@ -49,6 +50,7 @@ export interface ProjectConfig {
   readonly dns: ProjectDns;
   readonly s3: ProjectS3;
   readonly edge: EdgeSettings;
+  readonly state: ProjectState;
   /** `route` and `routes`, without those that no request can match. */
   readonly routes: readonly RoutePattern[];
   readonly warnings: readonly string[];
@@ -118,6 +120,7 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const dns = readDns(table, secrets, report);
   const s3 = readS3(table, secrets, report);
   const edge = readEdge(table, report);
+  const state = readState(table, folder, report);
   const routes = readRoutes(table, reportTo(doubts));
   if (mistakes.length > 0) throw new UserError(located(file, mistakes).join("\n"));
   const lacksBuckets =
@@ -139,6 +142,7 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
     dns,
     s3,
     edge,
+    state,
     routes,
     warnings,
     notices,

@@ -114,6 +114,25 @@ export class CompanionDns {
     });
   }
 
+  /** Whether this process serves the zones of the folder. */
+  get isOwner(): boolean {
+    return this.#owner !== null;
+  }
+
+  /** Acts while the zones are not in use, and then serves DNS again at the same ports. Only as the owner. */
+  whileEnded(act: () => Promise<void>): Promise<void> {
+    return this.#enqueue(async () => {
+      const owner = this.#owner;
+      if (owner === null) throw new Error("another process has the zones");
+      await this.#end();
+      try {
+        await act();
+      } finally {
+        await this.#begin(owner);
+      }
+    });
+  }
+
   async stop(): Promise<void> {
     if (this.#succession !== null) return this.#succession.stop();
     await this.#enqueue(async () => {

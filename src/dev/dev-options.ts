@@ -41,6 +41,15 @@ export interface StartDevOptions extends ReadConfigOptions {
   inspectorIp?: string;
   /** The state folder. Default: `.wrangler/state` beside the configuration file. */
   persistTo?: string;
+  /** The name of the saved state that the server starts from. What is there is saved first. */
+  from?: string;
+  /**
+   * The folder of the seed that the server starts from, in place of `state.seed` of the configuration. What is there
+   * is saved first. The seed of the configuration fills only an empty state.
+   */
+  seed?: string;
+  /** Whether the state is in a temporary folder, and ends with the server. `from` is a saved state of the project. */
+  ephemeral?: boolean;
   /** `false` simulates bindings with `remote = true` on this machine. */
   remoteBindings?: boolean;
   /** Whether to build containers. Default: `dev.enable_containers` of the configuration. */
@@ -133,6 +142,15 @@ export function checkOptions(options: StartDevOptions): void {
   }
   if (hasQueryFaults(options.faults) && options.dns === false) {
     throw new UserError("A fault of DNS queries needs DNS: leave out --no-dns (dns: false).");
+  }
+  const { from, seed, ephemeral, persistTo } = options;
+  if (from !== undefined && seed !== undefined) {
+    throw new UserError("--from and --seed (from, seed) exclude each other: name one of them.");
+  }
+  if (ephemeral === true && persistTo !== undefined) {
+    throw new UserError(
+      "--ephemeral and --persist-to (ephemeral, persistTo) exclude each other: the state is in a temporary folder.",
+    );
   }
   const { logLevel, storeLatencyMilliseconds: latency, compatibilityDate } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {

@@ -23,15 +23,20 @@ import {
   type RunningExplorer,
 } from "../explorer/server/start-explorer.ts";
 import { noFaults, StoreFaults } from "../explorer/server/faults.ts";
+import { placeNames } from "../saved/difference.ts";
+import type { StateControl } from "../saved/state-control.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { renderWay } from "../edge/core/way.ts";
 import { DevEdge } from "../edge/node/dev-edge.ts";
 import { hasRuntimeSockets } from "../state/sockets.ts";
+import type { ServedParts } from "../testing/dev-controls.ts";
 import { accessOf, type CompanionDns } from "./companion-dns.ts";
 import { CompanionS3 } from "./companion-s3.ts";
 import { logLevelDefault, scriptOptions, type StartDevOptions } from "./dev-options.ts";
 import { clashNews, edgeLinks, edgeProfile, proxiedNames } from "./edge-profile.ts";
+import { DevState } from "./dev-state.ts";
 import { observeScript, ScriptConsole } from "./script-console.ts";
+import type { InitialState } from "./initial-state.ts";
 import { ScriptSupervisor, watchConfig } from "./script-supervisor.ts";
 import {
   checkRemotes,
@@ -62,8 +67,12 @@ export interface RunningDev {
   readonly persistFolder: string;
   /** Settles when the script answers, also after failed builds and starts. */
   readonly ready: Promise<void>;
+  /** For `testControl()`. */
+  readonly served: ServedParts;
   /** The text that the command prints at the start: addresses, zones and bindings, as they are now. */
   summary(): Promise<string>;
+  /** Saves, restores and resets the state while the server runs. */
+  readonly state: StateControl;
   /** Restarts the runtime of the script. */
   restart(): Promise<void>;
   /** Stops the script and DNS. A second call returns the same promise. */
@@ -74,14 +83,20 @@ const portDefault = 8787;
 /** The first requests come before the code of wrangler is saved, which blocks the process. */
 const codeSaveMilliseconds = 1000;
 
+/** The last line of a message that says why the script does not run. */
+export const waitingText = "Waiting for a change.";
+
 export interface DevServerParts {
   readonly dns: CompanionDns | null;
   readonly startingDns: Promise<void>;
-  readonly leaveEnvironment: () => void;
+  readonly initial: InitialState;
+  /** Called when the server has stopped. */
+  readonly leave: () => void;
 }
 
 export class DevServer implements RunningDev {
   readonly #options: StartDevOptions;
+  readonly state: DevState;
   readonly #console: ScriptConsole;
   readonly #ready = Promise.withResolvers<void>();
   readonly #parts: DevServerParts;
@@ -116,6 +131,19 @@ export class DevServer implements RunningDev {
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#projects = readProjects(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(() => this.#config, options);
+    this.state = new DevState({
+      base: parts.initial.base,
+      seed: parts.initial.seed,
+      stateFolder: this.persistFolder,
+      edge: () => (options.explorer === false ? null : this.#edge),
+      dns: parts.dns,
+      names: () => placeNames(this.#config.table),
+      restart: (act) => this.restart(act),
+      onRestored: (news) => {
+        this.#report(() => this.#log(news));
+        this.#explorerChanges.add({ topic: "all" });
+      },
+    });
     this.#faults = new StoreFaults({
       folder: pluginFolder(this.persistFolder, "store"),
       bucketNames: async () => [...usedBuckets(this.#config).keys()],
@@ -153,6 +181,17 @@ export class DevServer implements RunningDev {
 
   get ready(): Promise<void> {
     return this.#ready.promise;
+  }
+
+  get served(): ServedParts {
+    return {
+      storeFolder: pluginFolder(this.persistFolder, "store"),
+      bucketNames: () => {
+        const remotes = usedRemotes(this.#config.buckets);
+        return [...usedBuckets(this.#config).keys()].filter((name) => !remotes.has(name));
+      },
+      dns: () => this.#dnsAccess(),
+    };
   }
 
   async start(): Promise<void> {
@@ -193,9 +232,10 @@ export class DevServer implements RunningDev {
     this.#endWatch = () => watches.forEach((end) => end());
   }
 
-  async restart(): Promise<void> {
+  async restart(act?: () => Promise<void>): Promise<void> {
     this.#readyMessage &&= () => "Restarted.";
-    await this.#supervisor?.restart();
+    await this.#supervisor?.restart(act);
+    await this.#supervisor?.settled();
   }
 
   async summary(): Promise<string> {
@@ -212,6 +252,7 @@ export class DevServer implements RunningDev {
         wranglerExplorerUrl: wranglerExplorerUrl(this.url, scripts),
         inspector: this.inspector,
         stateFolder: this.persistFolder,
+        stateNotes: this.#parts.initial.notes,
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
         remotes: this.#remotes,
@@ -234,13 +275,14 @@ export class DevServer implements RunningDev {
   }
 
   stop(): Promise<void> {
-    return (this.#stopping ??= this.#stop().finally(this.#parts.leaveEnvironment));
+    return (this.#stopping ??= this.#stop().finally(this.#parts.leave));
   }
 
   async #stop(): Promise<void> {
     this.#endWatch();
     // An interrupt from the terminal may have ended the runtimes already.
     this.#supervisor?.expectStop();
+    await this.state.idle(stopMilliseconds);
     await Promise.all([this.#s3?.stop(), this.#explorer?.close(), this.#edge?.stop()]);
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
@@ -323,6 +365,7 @@ export class DevServer implements RunningDev {
           return found?.state === "on demand" ? null : accessOf(found, config());
         },
         faults: this.#faults,
+        state: this.state,
         activity,
         changes: this.#explorerChanges,
         bindings: () => usedBuckets(config()),
@@ -400,7 +443,7 @@ export class DevServer implements RunningDev {
     const text = problem ?? "";
     const places = this.#projects.map(({ config }) => withPlace(config, text));
     const said = places.find((each) => each !== text) ?? text;
-    this.#log([...(said === "" ? [] : [said]), "Waiting for a change."].join("\n"));
+    this.#log([...(said === "" ? [] : [said]), waitingText].join("\n"));
   }
 
   #onConnection(): void {

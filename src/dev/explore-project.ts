@@ -16,6 +16,7 @@ import {
   type ExplorerParts,
   type RunningExplorer,
 } from "../explorer/server/start-explorer.ts";
+import { placeNames } from "../saved/difference.ts";
 import { findServer, readOrMakeCredentials } from "../s3/state-files.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
 
@@ -55,6 +56,14 @@ export async function exploreProject(
         hasRequests: false,
       }),
       s3,
+      folderState: () => ({
+        seed: async () => {
+          // With the runtime that reads a seed.
+          const { projectSeed } = await import("./seeded-state.ts");
+          return projectSeed({ configs: [config()], stateFolder: state })();
+        },
+        names: placeNames(config().table),
+      }),
       dns: zones.access,
       runningDns: zones.running,
     },

@@ -3,7 +3,7 @@
  *
  * This is wrangler's proxy with a configuration in which buckets and DNS are `unsafe` bindings.
  */
-import type { PlatformProxy } from "wrangler";
+import type { GetPlatformProxyOptions, PlatformProxy } from "wrangler";
 import { loadWrangler } from "../base/wrangler.ts";
 import {
   newsOf,
@@ -41,13 +41,24 @@ export async function getPlatformProxy<
   const { folder: _folder, adopt: _adopt, persist: given = true, ...rest } = options;
   const persist = given === true ? { path: persistPath(stateFolder(config.folder)) } : given;
   if (typeof persist === "object") requireWritableFolder(persist.path);
-  const table = toWranglerTable(config, compatibleBindings(config));
-  const proxy = await withTemporaryConfig(config, table, (configPath) =>
-    loadWrangler().getPlatformProxy<Env, CfProperties>({ ...rest, persist, configPath }),
-  );
+  const proxy = await openProxy<Env, CfProperties>(config, { ...rest, persist });
 
   let disposed: Promise<void> | undefined;
   return { ...proxy, dispose: () => (disposed ??= proxy.dispose()) };
+}
+
+/** wrangler's proxy, with the bindings of a configuration. */
+export function openProxy<
+  Env,
+  CfProperties extends Record<string, unknown> = Record<string, unknown>,
+>(
+  config: ProjectConfig,
+  options: Omit<GetPlatformProxyOptions, "configPath">,
+): Promise<PlatformProxy<Env, CfProperties>> {
+  const table = toWranglerTable(config, compatibleBindings(config));
+  return withTemporaryConfig(config, table, (configPath) =>
+    loadWrangler().getPlatformProxy<Env, CfProperties>({ ...options, configPath }),
+  );
 }
 
 /** The proxy runs no script, so the bindings need the date and the flags of the configuration. */

@@ -39,8 +39,12 @@ const framePattern = /(?:file:\/\/)?((?:[^\s():]|:(?!\d))+):(\d+):(\d+)/g;
 /** Frames of the code that wrangler adds to a script. The properties of an error begin after a brace. */
 const wranglerFramePattern =
   /\n\s+at [^\n]*(?:wrangler[\\/]templates|\.wrangler[\\/]tmp)[\\/][^\n]*?(?<brace> \{)?(?=\n|$)/g;
-/** A remark of workerd to its authors, about an exception that is printed anyway. */
-const runtimeRemarkPattern = /^NOSENTRY reporting trace with exceptions/;
+/**
+ * Remarks of workerd to its authors: about an exception that is printed anyway, about objects that a restore of the state
+ * ends (`dev-state.ts`), and about alarms that their objects do not have after it.
+ */
+const runtimeRemarkPattern =
+  /^NOSENTRY (?:reporting trace with exception|SQLite alarm handler canceled)|^(?:uncaught exception; |exception = ).*\b(?:Application called abortAllDurableObjects|The state of the bucket is being restored)/;
 
 export class ScriptConsole {
   readonly #level: LogLevel;

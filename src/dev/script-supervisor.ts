@@ -59,6 +59,7 @@ export class ScriptSupervisor {
   #environment: WranglerDevServer | null = null;
   #stopped = false;
   #changes: Promise<void> = Promise.resolve();
+  #settling = Promise.withResolvers<void>();
   #endWatch: () => void = () => {};
   readonly #endBundlerWatch: () => void;
   /** Whether the runtime of the environment has started, and whether a start has failed. */
@@ -113,16 +114,28 @@ export class ScriptSupervisor {
     });
   }
 
-  restart(): Promise<void> {
+  /** @param act is done while no runtime of the script runs */
+  restart(act?: () => Promise<void>): Promise<void> {
     return this.#enqueue(async () => {
       await this.#end();
-      await this.#start();
+      try {
+        await act?.();
+      } finally {
+        await this.#start();
+      }
     });
+  }
+
+  /** Resolves when the script answers, or has failed to start, since its last start. */
+  async settled(): Promise<void> {
+    await this.#changes;
+    await this.#settling.promise;
   }
 
   /** From now on the end of a runtime is no crash, and nothing starts again. */
   expectStop(): void {
     this.#stopped = true;
+    this.#settling.resolve();
   }
 
   async stop(): Promise<void> {
@@ -139,6 +152,10 @@ export class ScriptSupervisor {
     };
     const environment: WranglerDevServer = new WranglerDevServer(observer, this.#inputs.length);
     this.#environment = environment;
+    // Who waits for an earlier start waits for this one, too.
+    const { resolve } = this.#settling;
+    this.#settling = Promise.withResolvers();
+    void this.#settling.promise.then(resolve);
     this.#hasStarted = false;
     this.#hasFailed = false;
     this.#isBundlerLost = false;
@@ -160,7 +177,7 @@ export class ScriptSupervisor {
       if (this.#isBundlerLost) return;
       const root = rootOf(error as Error);
       if (!isBuildFailure(root)) throw root;
-      this.#options.onFailure(root.message);
+      this.#fail(root.message);
       this.#endWatch = watchSourcesOnce(this.#options.paths, () => this.#retry());
     }
   }
@@ -176,7 +193,12 @@ export class ScriptSupervisor {
   }
 
   #retry(): void {
-    void this.restart().catch((error: Error) => this.#options.onFailure(error.message));
+    void this.restart().catch((error: Error) => this.#fail(error.message));
+  }
+
+  #fail(problem: string | null): void {
+    this.#settling.resolve();
+    this.#options.onFailure(problem);
   }
 
   #enqueue(act: () => Promise<void>): Promise<void> {
@@ -208,7 +230,9 @@ export class ScriptSupervisor {
       // The proxy passes requests on after a message that wrangler sends after this event.
       setImmediate(() => {
         void environment.proxyInformed().then(() => {
-          if (environment === this.#environment) this.#options.onReady();
+          if (environment !== this.#environment) return;
+          this.#settling.resolve();
+          this.#options.onReady();
         });
       });
     }
@@ -219,9 +243,7 @@ export class ScriptSupervisor {
       const isPrinted = event.source === "BundlerController";
       const problem = isPrinted ? null : problemOf(event, environment);
       // What a runtime writes before its end can come later than the event of its end.
-      void within(outputMilliseconds, endedRuntimesOutput()).then(() =>
-        this.#options.onFailure(problem),
-      );
+      void within(outputMilliseconds, endedRuntimesOutput()).then(() => this.#fail(problem));
     }
   }
 }

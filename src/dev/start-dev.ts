@@ -23,6 +23,7 @@ import {
   type StartDevOptions,
 } from "./dev-options.ts";
 import { DevServer, type RunningDev } from "./dev-server.ts";
+import { prepareState, type InitialState } from "./initial-state.ts";
 import { checkRemotes } from "./summary.ts";
 import { enterEnvironment, jointConfig } from "./worker-input.ts";
 
@@ -30,18 +31,25 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   return startDevServer(options);
 }
 
-export async function startDevServer(options: StartDevOptions): Promise<DevServer> {
-  checkOptions(options);
+export async function startDevServer(given: StartDevOptions): Promise<DevServer> {
+  checkOptions(given);
   const leaveEnvironment = enterEnvironment({
     // wrangler's own watch of the file would reload the script with the old configuration.
     WRANGLER_CI_DISABLE_CONFIG_WATCHING: "true",
     // Keeps Miniflare from fetching request.cf over the network.
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
-    WRANGLER_LOG: options.logLevel ?? logLevelDefault,
+    WRANGLER_LOG: given.logLevel ?? logLevelDefault,
   });
+  let initial: InitialState | null = null;
+  const leave = (): void => {
+    leaveEnvironment();
+    initial?.remove();
+  };
   let server: DevServer | undefined;
   let dns: CompanionDns | null = null;
   try {
+    initial = await prepareState(given);
+    const { options } = initial;
     const config = jointConfig(scriptOptions(options).map((each) => readConfig(each)));
     const state = stateFolder(config.folder, options.persistTo);
     // wrangler would show an error with a stack, its own or the error of our plugin.
@@ -57,12 +65,12 @@ export async function startDevServer(options: StartDevOptions): Promise<DevServe
     // wrangler blocks the process while it loads. The runtime of DNS starts meanwhile.
     await Promise.race([startingDns, dns?.launched]);
     loadWrangler();
-    server = new DevServer(options, { dns, startingDns, leaveEnvironment }, remotes);
+    server = new DevServer(options, { dns, startingDns, initial, leave }, remotes);
     await Promise.all([startingDns, server.start()]);
     return server;
   } catch (error) {
     await (server?.stop() ?? dns?.stop());
-    leaveEnvironment();
+    leave();
     throw error instanceof UserError
       ? error
       : new UserError((error as Error).message, { cause: error });

@@ -22,6 +22,7 @@ const nothing: DevSummary = {
   wranglerExplorerUrl: null,
   inspector: null,
   stateFolder: "/p/.wrangler/state",
+  stateNotes: [],
   scripts: [],
   hidden: new Set(),
   storeLatencyMilliseconds: 0,
@@ -47,6 +48,11 @@ describe("renderSummary()", () => {
     expect(renderSummary(nothing, "/p")).toBe(
       "Ready      http://localhost:8787\nState      .wrangler/state",
     );
+  });
+
+  it("says what the state started from", () => {
+    const summary = { ...nothing, stateFolder: "/shm/x", stateNotes: ["from seed", "temporary"] };
+    expect(renderSummary(summary, "/p")).toContain("State      /shm/x (from seed, temporary)");
   });
 
   it("names the services of remote buckets, and what they lack", () => {

@@ -37,6 +37,8 @@ export interface DevSummary extends BindingTableOptions {
   readonly wranglerExplorerUrl: string | null;
   readonly inspector: string | null;
   readonly stateFolder: string;
+  /** What the state started from, and whether it ends with the server. */
+  readonly stateNotes: readonly string[];
   /** The script that has the address, then the scripts beside it. */
   readonly scripts: readonly RunningScript[];
   readonly dns: DnsSummary | null;
@@ -82,7 +84,7 @@ const wranglerKinds: ReadonlySet<string> = new Set([
 ]);
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
-  const { url, links, networkUrls, inspector, stateFolder, dns, s3, scripts } = summary;
+  const { url, links, networkUrls, inspector, stateFolder, stateNotes, dns, s3, scripts } = summary;
   const { explorerUrl, wranglerExplorerUrl: othersUrl } = summary;
   const [, ...others] = scripts;
   return [
@@ -93,7 +95,7 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
     ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
     ...(othersUrl === null ? [] : [`  KV, D1 … ${othersUrl}`]),
     ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
-    `State      ${shownPath(stateFolder, workingFolder)}`,
+    `State      ${shownPath(stateFolder, workingFolder)}${stateNotes.length === 0 ? "" : ` (${stateNotes.join(", ")})`}`,
     ...summary.remotes.flatMap(({ name, endpoint, gaps }) => [
       `Remote     ${name}, ${endpoint}`,
       ...gaps.map((gap) => `  lacks    ${gap}`),

@@ -186,6 +186,9 @@ function randomBytes(count: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** Of the names of databases that were set aside, because their files are restored (`database-files.ts`). */
+export const asideEnding = "-aside";
+
 /** The database of one object. Is made when SQLite has opened the file, which counts as a look. */
 export class DatabaseFile {
   readonly #space: DiskSpace;
@@ -229,12 +232,17 @@ export class DatabaseFile {
   async #look(): Promise<string | null> {
     const startedAt = Date.now();
     const unconfirmed = this.#unconfirmed;
-    if (this.removedText === null && !(await fileExists(this.#space.disk, this.#url))) {
+    if (this.removedText === null && !(await this.#exists())) {
       this.removedText = removedText(this.#space.folder, this.#unconfirmed);
     }
     this.#lookedAt = startedAt;
     this.#unconfirmed -= unconfirmed;
     return this.removedText;
+  }
+
+  async #exists(): Promise<boolean> {
+    const { disk } = this.#space;
+    return (await fileExists(disk, this.#url)) || fileExists(disk, this.#url + asideEnding);
   }
 
   /** Writes that are acknowledged without a look are looked after even if no call follows. */

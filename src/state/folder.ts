@@ -44,6 +44,16 @@ export function stateFolderOf(pluginFolderPath: string): string {
   return resolve(pluginFolderPath, "../..");
 }
 
+/** The folder of the saved states (`saved/saved-record.ts`). */
+export function savedFolder(state: string): string {
+  return join(state, "saved");
+}
+
+/** The lock of the process that saves or restores. */
+export function savedLockPath(state: string): string {
+  return join(savedFolder(state), ".lock");
+}
+
 export interface FolderNeeds {
   /** Folders below the folder; they are created. */
   readonly subfolders?: readonly string[];

@@ -21,16 +21,19 @@ import { removeSocket } from "./sockets.ts";
 import { workerdPath } from "../base/miniflare.ts";
 import { openMark } from "../base/open-mark.ts";
 import { controlPipe, endProgramsWithThisProcess, ownConfigName } from "../base/programs.ts";
+import { takeStartTurn } from "./lock.ts";
 import { markPath } from "./owner.ts";
 
 export interface OwnRuntimeOptions {
   /** Where the configuration file is while workerd starts: a folder that this process owns. */
   readonly folder: string;
   readonly config: Pick<Config, "services"> & { readonly sockets: readonly OwnSocket[] };
+  /** Prepares the databases for each start of workerd, in the turn of the folder's runtime. */
+  readonly beforeStart?: () => Promise<void>;
   /** Called before each start of workerd. */
   readonly onStart?: (() => void) | undefined;
   /** Called for each process, when it listens at all sockets. */
-  readonly onListen: () => void;
+  readonly onListen: () => void | Promise<void>;
   /** Receives the lines that the workers print. */
   readonly onOutput: (line: string) => void;
 }
@@ -71,12 +74,14 @@ export class OwnRuntime {
   }
 
   async #launch(): Promise<void> {
-    const { folder, config, onStart, onListen, onOutput } = this.#options;
+    const { folder, config, beforeStart, onStart, onListen, onOutput } = this.#options;
     const path = join(folder, ownConfigName);
-    writeWhole(path, configText(config));
-    // A workerd that was killed before its socket got another name has left the socket.
-    for (const socket of config.sockets) removeSocket(socket.path);
+    const endTurn = await takeStartTurn(folder);
     try {
+      await beforeStart?.();
+      writeWhole(path, configText(config));
+      // A workerd that was killed before its socket got another name has left the socket.
+      for (const socket of config.sockets) removeSocket(socket.path);
       onStart?.();
       const child = startWorkerd(path, folder);
       this.#process = child;
@@ -91,12 +96,13 @@ export class OwnRuntime {
       for (const line of startLines) onOutput(line);
       pass = onOutput;
       void ended.then(() => this.#restart());
-      onListen();
+      await onListen();
     } catch (error) {
       this.#process?.kill("SIGKILL");
       throw error;
     } finally {
       rmSync(path, { force: true });
+      endTurn();
     }
   }
 

@@ -47,13 +47,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkpointDatabases } from "./checkpoint.ts";
-import { fileIdentity, FileLock } from "./lock.ts";
+import { fileIdentity, FileLock, isLocked } from "./lock.ts";
 import { removeSocket, socketPath } from "./sockets.ts";
 import { isMarkHeld, makeMark } from "../base/open-mark.ts";
 import { makePrivateFolder, writeWhole } from "../base/private-files.ts";
 import { isTable } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
-import { requireUsableFolder, type FolderNeeds } from "./folder.ts";
+import { requireUsableFolder, savedLockPath, stateFolderOf, type FolderNeeds } from "./folder.ts";
 import { removeEndedRuns } from "./runs.ts";
 
 export interface OwnerRecord {
@@ -179,7 +179,8 @@ export class FolderOwner<Details extends object = object> {
     const { folder } = this;
     if (this.#server !== undefined) removeSocket(socketPath(folder, controlSocket));
     if (!isMarkHeld(markPath(folder))) {
-      checkpointDatabases(folder);
+      // A process that saves or restores reads the files. The logs stay, and lose nothing.
+      if (!isLocked(savedLockPath(stateFolderOf(folder)))) checkpointDatabases(folder);
       rmSync(markPath(folder), { force: true });
     }
     rmSync(join(folder, recordName), { force: true });

@@ -74,9 +74,7 @@ export class OwnFolder {
    */
   constructor(parent: string, prefix: string) {
     mkdirSync(parent, { recursive: true, mode: 0o700 });
-    for (const name of namesIn(parent)) {
-      if (name.startsWith(prefix)) removeLeftFolder(join(parent, name));
-    }
+    removeLeftFolders(parent, prefix);
     // With mode 0700.
     this.path = mkdtempSync(join(parent, prefix));
     this.#lock = FileLock.takeOwn(join(this.path, lockName));
@@ -85,6 +83,13 @@ export class OwnFolder {
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
     this.#lock.release();
+  }
+}
+
+/** Removes the folders that ended processes have left. */
+export function removeLeftFolders(parent: string, prefix: string): void {
+  for (const name of namesIn(parent)) {
+    if (name.startsWith(prefix)) removeLeftFolder(join(parent, name));
   }
 }
 

@@ -146,7 +146,9 @@ export class DnsZones {
 }
 
 async function refuseFetch(): Promise<never> {
-  throw new Error("dns.fetch() exists in the vitest pool alone: in Node, ask a dev server.");
+  throw new Error(
+    "dns.fetch() exists in the vitest pool alone: ask a dev server at http://NAME.localhost:PORT/ instead.",
+  );
 }
 
 /** Which queries a fault hits: the queries that match every given field. */

@@ -39,6 +39,7 @@ describe("the page", () => {
     { place: "/live", opener: "Shortcuts", dialog: "Shortcuts", focus: "Close" },
     { place: "/zones", opener: "S3 access", dialog: "S3 access", focus: "Close" },
     { place: "/zones", opener: "New zone", dialog: "New zone", focus: "Name" },
+    { place: "/state", opener: "Save the state", dialog: "Save the state", focus: "Name" },
     { place: "/faults", opener: "8 days later", dialog: /^Move the clock/, focus: "Cancel" },
   ])("has the focus in the dialog $dialog, and then at the opener", async (row) => {
     const page = await browser.open(project.explorerUrl);
@@ -99,7 +100,7 @@ describe("the page", () => {
     for (const list of ["/api/project", "/api/faults", "/api/tasks"]) expect(countOf(list)).toBe(1);
   });
 
-  const places = ["/buckets", "/zones", "/lookup", "/live", "/faults", "/nothing"];
+  const places = ["/buckets", "/zones", "/lookup", "/live", "/faults", "/state", "/nothing"];
 
   it.each([
     { colorScheme: "light", width: 1280, height: 800 },

@@ -9,7 +9,8 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { useBrowser } from "./support/browser.ts";
 import { fillBuckets, fillZone, makeActivity, shownPicture } from "./support/demonstration.ts";
-import { askByHttp, s3Of } from "./support/programs.ts";
+import { put } from "./support/contents.ts";
+import { askByHttp, recordApiOf, s3Of } from "./support/programs.ts";
 import { serveProject, switchFaults } from "./support/served-project.ts";
 
 const project = serveProject();
@@ -122,6 +123,22 @@ describe.skipIf(!isWanted).each(schemes)("the pictures, %s", (scheme) => {
     await page.getByText("1 hit").waitFor(waiting);
     await page.getByText("3 faults").waitFor(waiting);
     expect(await take(page, `faults-${scheme}`)).toEqual(wide);
+  });
+
+  it("show what differs from a saved state", async () => {
+    const body = JSON.stringify({ name: "before-import", replace: true });
+    await project.call("/api/state/save", { method: "POST", body });
+    for (const key of ["imports/2026/bridge.txt", "imports/2026/harbour.txt", "uploads/pier.txt"]) {
+      await put(project, "photos", key, scheme);
+    }
+    await put(project, "backup", "2026-08-02.txt", scheme);
+    const api = await recordApiOf(project);
+    const [{ id }] = (await api.ok("GET", "/zones?name=example.com")) as [{ id: string }];
+    const record = { type: "A", name: `import-${scheme}`, content: "192.0.2.7" };
+    await api.ok("POST", `/zones/${id}/dns_records`, record);
+    const page = await open("/state/before-import", scheme);
+    await page.getByRole("region", { name: "zone example.com" }).waitFor(waiting);
+    expect(await take(page, `state-${scheme}`)).toEqual(wide);
   });
 });
 

@@ -33,7 +33,7 @@ const shells: Record<string, { setUp: string[]; start: string; function: string 
 };
 
 const lines: [typed: string, expected: string][] = [
-  ["ledge st\tpu\tphotos/cat ca\t", "<store><put><photos/cat><cat.png>"],
+  ["ledge sto\tpu\tphotos/cat ca\t", "<store><put><photos/cat><cat.png>"],
   ["ledge store put --content-t\tx", "<store><put><--content-type><x>"],
   [
     "ledge dev --local-protocol=http --log-level deb\t",
@@ -41,7 +41,7 @@ const lines: [typed: string, expected: string][] = [
   ],
   ["ledge dev --env-file secret\t", "<dev><--env-file><secrets.txt>"],
   ["ledge store rm --rec\tphotos/a", "<store><rm><--recursive><photos/a>"],
-  ["ledge help st\tgc", "<help><store><gc>"],
+  ["ledge help sto\tgc", "<help><store><gc>"],
   ["ledge comp\tfi\t", "<completion><fish>"],
   ["ledge --vers\t", "<--version>"],
 ];

@@ -22,6 +22,7 @@ const files = [
   ".gitignore",
   "README.md",
   "package.json",
+  "seed/buckets/FILES/hello.txt",
   "src/index.ts",
   "test/index.test.ts",
   "tsconfig.json",
@@ -102,6 +103,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(readConfig({ folder })).toMatchObject({
       table: { name: "my-photos", main: "src/index.ts" },
       buckets: [{ binding: "FILES", bucketName: "my-photos-files" }],
+      state: { seed: join(folder, "seed") },
     });
 
     install(folder);
@@ -176,7 +178,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
 
     const made = await run(folder, "ledge", "init", "--yes");
     expect(made.code).toBe(0);
-    expect(made.out).toContain("Changed 7 files.\n\nNext:\n  npm install\n  npm run dev\n");
+    expect(made.out).toContain("Changed 8 files.\n\nNext:\n  npm install\n  npm run dev\n");
     expect(filesOf(folder)).toEqual([...files, "package-lock.json"].toSorted());
     expect(readFileSync(join(folder, "README.md"), "utf8")).toBe("mine");
     expect(read(join(folder, "package.json"))).toMatchObject({

@@ -9,6 +9,9 @@ import { parse } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { readConfig, type ProjectConfig } from "../../src/config/read-config.ts";
+import { boundResources } from "../../src/seed/bound-resources.ts";
+import { readSeed } from "../../src/seed/seed-folder.ts";
+import { write } from "../support/dev-process.ts";
 import { temporaryFolder } from "../support/store.ts";
 
 interface JsonSchema {
@@ -86,6 +89,31 @@ describe("docs/configuration.md", () => {
     expect(keysOfTable("`dns`").toSorted()).toEqual(keysOf(tables.dns));
     const [config] = examples("`dns`");
     expect(config?.dns).toMatchObject({ apiPort: 8788, port: 8053, binding: "DNS" });
+  });
+
+  it("lists every key of the state, and shows a seed that can be read", () => {
+    expect(keysOfTable("`state`")).toEqual(keysOf(keys["state"]!));
+    const [config] = examples("`state`");
+    const { folder, state } = config as ProjectConfig;
+    expect(state).toEqual({ seed: join(folder, "seed") });
+    const [manifest = "", values = ""] = Array.from(
+      (sections.get("`state`") ?? "").matchAll(/^```json\n([^]*?)^```$/gm),
+      ([, text]) => text as string,
+    );
+    write(join(folder, "wrangler.json"), {
+      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      kv_namespaces: [{ binding: "SETTINGS", id: "0123" }],
+    });
+    write(join(folder, "seed/buckets/photos/trips/cat.png"), "cat");
+    write(join(folder, "seed/buckets/photos.json"), manifest);
+    write(join(folder, "seed/kv/SETTINGS.json"), values);
+    const bound = boundResources([readConfig({ configPath: join(folder, "wrangler.json") })]);
+    const seed = readSeed(join(folder, "seed"), bound);
+    expect(seed.puts).toMatchObject([
+      { key: "trips/a cat?", options: { httpMetadata: { contentType: "image/png" } } },
+      { key: "greeting", value: "hello" },
+      { key: "settings", value: '{"theme":"dark"}', options: { expirationTtl: 3600 } },
+    ]);
   });
 
   it("shows an environment that does not inherit buckets", () => {

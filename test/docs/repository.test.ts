@@ -88,6 +88,7 @@ describe("the package", () => {
       "cli.js",
       "dns-listener.js",
       "index.js",
+      "playwright.js",
       "plugin.js",
       "test.js",
       "vite.js",
@@ -104,6 +105,9 @@ describe("the package", () => {
       "dist/config-schema-toml.json",
       "dist/config-schema.json",
       "dist/index.d.ts",
+      // Types that several entries share.
+      "dist/node.d.ts",
+      "dist/playwright.d.ts",
       "dist/plugin.d.ts",
       "dist/test.d.ts",
       "dist/vite.d.ts",

@@ -35,6 +35,7 @@ const devicePrograms: [name: string, program: string, mebibytes: number][] = [
   ["zones are read, records deleted, and queries answered on a full device", "full-dns", 24],
   ["a start on a full device names the folder, without a stack", "full-start", 24],
   ["a device without free inodes is read, and a start names the inodes", "no-inodes", 24],
+  ["an export and an import on a full device leave nothing", "full-archive", 2],
   ["a start on a read-only device names the folder", "read-only", 24],
 ];
 

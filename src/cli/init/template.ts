@@ -34,6 +34,7 @@ export function templateFiles(
     "wrangler.jsonc": wranglerJsonc(name),
     "tsconfig.json": tsconfigJson,
     "vitest.config.ts": vitestConfig,
+    "seed/buckets/FILES/hello.txt": "Hello from the seed!\n",
     "src/index.ts": script,
     "test/index.test.ts": test,
     ".gitignore": "node_modules/\n.wrangler/\n.dev.vars*\n.ledge-*\n",
@@ -61,7 +62,7 @@ function bucketName(name: string): string {
 function wranglerJsonc(name: string): string {
   const bucket = `{ "binding": "FILES", "bucket_name": "${bucketName(name)}" }`;
   return `{
-  // wrangler's configuration, with store_buckets added.
+  // wrangler's configuration, with store_buckets and state added.
   "$schema": "node_modules/ledge/dist/config-schema.json",
   "name": ${JSON.stringify(name)},
   "main": "src/index.ts",
@@ -69,7 +70,9 @@ function wranglerJsonc(name: string): string {
 
   // env.FILES is a bucket. In development, .wrangler/state holds its objects.
   "store_buckets": [${bucket}],
-  // A deploy binds this bucket, and ignores store_buckets.
+  // An empty state starts with the files of seed/.
+  "state": { "seed": "./seed" },
+  // A deploy binds this bucket, and ignores store_buckets and state.
   "r2_buckets": [${bucket}],
 }
 `;
@@ -208,8 +211,11 @@ ${lines.join("\n")}
 
 While \`${manager} run dev\` runs:
 
+    curl http://localhost:8787/hello.txt
     curl -T README.md http://localhost:8787/README.md
     curl http://localhost:8787/
+
+The first file comes from \`seed/\`. \`${exec} ledge state reset\` starts from there again.
 
 The first deploy needs the bucket:
 

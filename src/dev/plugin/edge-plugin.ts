@@ -21,7 +21,8 @@ import { findEdge, type DevEdge } from "../../edge/node/dev-edge.ts";
 import { pluginFolder } from "../../state/folder.ts";
 import { reserveSocket } from "../../state/sockets.ts";
 import { pluginBindings, Runs } from "./plugin-bindings.ts";
-import { bucketBindings, networkService } from "./store-plugin.ts";
+import { activityService, isActivityObserved } from "./tail-plugins.ts";
+import { bucketBindings, networkService, storeControlBinding } from "./store-plugin.ts";
 
 const pluginName = "edge";
 /** Miniflare finds the worker by this name, as if it were a script. */
@@ -61,6 +62,7 @@ export const edgePlugin: Plugin = {
     // Miniflare would give every URL the host of the first route.
     delete (sharedOptions as { upstream?: string }).upstream;
     observeRuntimesAt(loopbackPort, pluginName, {
+      onStart: (processId) => edge.onStart(processId),
       onListen(name, port) {
         if (name.endsWith(entrypoint)) edge.onListen(port);
       },
@@ -85,8 +87,8 @@ async function edgeServices(
       name: scriptService(workerName),
       worker: {
         compatibilityDate: ownCompatibilityDate,
-        // Sockets of scripts (`connect()`) leave as before.
-        compatibilityFlags: ["connect_pass_through"],
+        // Sockets of scripts (`connect()`) leave as before. Only the dev server can end Durable Objects.
+        compatibilityFlags: ["connect_pass_through", "unsafe_module"],
         modules: [{ name: "edge-worker.js", esModule: workerdModule("edge-worker") }],
         bindings: [
           { name: "entry", service: { name: entryService } },
@@ -95,6 +97,10 @@ async function edgeServices(
           { name: "origins", service: { name: originsService } },
           { name: "state", json: edge.startState() },
           { name: "otherScripts", json: JSON.stringify(others.map(({ name }) => name)) },
+          ...(workers.some(isActivityObserved)
+            ? [{ name: "activity", service: { name: activityService } }]
+            : []),
+          ...storeControlBinding(workers),
           ...(await bucketBindings(workers, edge.bucketNames)),
         ],
       },

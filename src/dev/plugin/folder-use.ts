@@ -5,9 +5,11 @@
  * Miniflare asks for services before it replaces a runtime, so a runtime that ends by the hand of
  * this process, and for which no other services were asked, was the last.
  */
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isListening } from "../../base/ports.ts";
 import { observeRuntimesAt } from "../../base/programs.ts";
+import { finishRestoration } from "../../saved/journal.ts";
 import { takeStartTurn } from "../../state/lock.ts";
 import { markPath } from "../../state/owner.ts";
 import { beginRun, endRun } from "../../state/runs.ts";
@@ -107,7 +109,8 @@ export abstract class FolderUse {
 const turns = new Map<number, Promise<() => void>>();
 
 /**
- * The turn of a Miniflare to start a runtime (`state/lock.ts`), which all its plugins share.
+ * The turn of a Miniflare to start a runtime (`state/lock.ts`), which all its plugins share. In its turn, it finishes
+ * what a restoration of the state has left.
  *
  * @returns a function that ends the turn; a second call does nothing
  */
@@ -119,6 +122,7 @@ async function shareStartTurn(persistPath: string, loopbackPort: number): Promis
   };
   try {
     const end = await turn;
+    await finishRestoration(dirname(persistPath));
     return () => {
       forget();
       end();

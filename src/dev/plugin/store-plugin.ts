@@ -143,6 +143,14 @@ export function bucketBindings(
   );
 }
 
+/** The control of the store, as `store`, for a worker beside scripts with buckets in the store. */
+export function storeControlBinding(workers: readonly ParsedWorkerOptions[]): Worker_Binding[] {
+  const hasStore = workers.flatMap(boundBuckets).some((bucket) => !isRemote(bucket));
+  return hasStore
+    ? [{ name: "store", service: { name: bucketsService, entrypoint: "StoreControl" } }]
+    : [];
+}
+
 interface BoundBucket {
   readonly name: string;
   readonly options: BucketOptions;

@@ -1,5 +1,5 @@
 /** The Miniflare plugins that observe a script by a tail worker: the script sees nothing of them. */
-import type { Plugin, Worker } from "miniflare";
+import type { ParsedWorkerOptions, Plugin, Worker } from "miniflare";
 import { addTailConsumer, scriptService } from "../../base/miniflare.ts";
 import { ownCompatibilityDate } from "../../base/runtime.ts";
 import { activityMark } from "../../explorer/activity/trace.ts";
@@ -22,7 +22,12 @@ const shorten = (name, value) => {
   return name === "headers" || name === "cfJson" || name === "scriptTags" ? undefined : value;
 };
 
+/** By the id of the invocation. */
+const running = new Map();
+
 export default {
+  fetch: () => new Response(JSON.stringify([...running.values()], shorten)),
+
   tailStream(onset) {
     const events = [];
     let dropped = 0;
@@ -34,13 +39,18 @@ export default {
       console.log(${JSON.stringify(activityMark)} + JSON.stringify(invocation, shorten));
     };
     add(onset);
+    const entry = { id: onset.invocationId, events: [...events], isSocket: false };
+    running.set(entry.id, entry);
     const timer = setTimeout(report, ${runningMilliseconds}, true);
     return (received) => {
-      const { type } = received.event;
+      const { type, info } = received.event;
+      // A response without a status is a WebSocket.
+      if (type === "return" && onset.event.info?.type === "fetch") entry.isSocket = info?.statusCode === undefined;
       if (type === "outcome" || type === "return" || events.length < ${eventsMax}) add(received);
       else dropped++;
       if (type !== "outcome") return;
       clearTimeout(timer);
+      running.delete(entry.id);
       report(false);
     };
   },
@@ -100,11 +110,25 @@ interface TailPluginOptions {
   readonly isStreaming?: boolean;
 }
 
+function tailWorkerName(plugin: string): string {
+  return `ledge-${plugin}`;
+}
+
+function isObservedBy(plugin: string, worker: ParsedWorkerOptions): boolean {
+  return pluginBindings(worker, plugin, { [`unsafe:${plugin}`]: plugin }).length > 0;
+}
+
+/** The service of the tail worker that reports activity. A request is answered with the invocations that run. */
+export const activityService = scriptService(tailWorkerName("activity"));
+
+export function isActivityObserved(worker: ParsedWorkerOptions): boolean {
+  return isObservedBy("activity", worker);
+}
+
 function tailPlugin(options: TailPluginOptions): Plugin {
   const { name, description, module, isStreaming = false } = options;
-  const tailWorker = `ledge-${name}`;
-  const isObserved = (worker: Parameters<typeof pluginBindings>[0]): boolean =>
-    pluginBindings(worker, name, { [`unsafe:${name}`]: name }).length > 0;
+  const tailWorker = tailWorkerName(name);
+  const isObserved = (worker: ParsedWorkerOptions): boolean => isObservedBy(name, worker);
   const worker: Worker = {
     compatibilityDate: ownCompatibilityDate,
     compatibilityFlags: isStreaming ? streamingFlags : undefined,

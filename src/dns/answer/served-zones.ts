@@ -49,6 +49,10 @@ export class ServedZones {
     return this.#signed > 0;
   }
 
+  get ids(): string[] {
+    return [...this.#byId.keys()];
+  }
+
   get(zoneId: string): ServedZone | undefined {
     return this.#byId.get(zoneId);
   }

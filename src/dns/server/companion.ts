@@ -7,7 +7,8 @@ import { join } from "node:path";
 import type { Service, Worker_Binding } from "miniflare";
 import { makePrivateFolder } from "../../base/private-files.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
-import { requireUsableFolder } from "../../state/folder.ts";
+import { finishRestoration } from "../../saved/journal.ts";
+import { requireUsableFolder, stateFolderOf } from "../../state/folder.ts";
 import { OwnRuntime } from "../../state/own-runtime.ts";
 import { newRunId } from "../../state/runs.ts";
 import { publishSocket, socketPath } from "../../state/sockets.ts";
@@ -18,7 +19,11 @@ export interface CompanionOptions {
   /** Whether the record API is served to clients with keys, too. */
   readonly isPublic: boolean;
   /** Where the worker publishes each change of a zone; `null` without listeners. */
-  readonly listeners: { readonly address: string; readonly secret: string } | null;
+  readonly listeners: {
+    readonly address: string;
+    readonly secret: string;
+    reload(): Promise<void>;
+  } | null;
   readonly onLaunch?: () => void;
 }
 
@@ -62,8 +67,16 @@ export function startCompanion(
         { name: endpoint, path: socket, service },
       ],
     },
+    beforeStart: () => finishRestoration(stateFolderOf(folder)),
     onStart: options.onLaunch,
-    onListen: () => publishSocket(socket, apiSocketPath(folder)),
+    async onListen() {
+      publishSocket(socket, apiSocketPath(folder));
+      try {
+        await options.listeners?.reload();
+      } catch (error) {
+        console.error("The DNS listeners cannot load the zones again:", error);
+      }
+    },
     onOutput: (line) => console.warn(line),
   });
 }

@@ -142,6 +142,11 @@ const calls = {
     observed.observe(await replicated.observation(), zones);
   },
 
+  /** The companion worker has started again. */
+  reload(origin: string): Promise<void> {
+    return replicated.load(origin);
+  },
+
   async bind(options: BindOptions): Promise<OpenPorts> {
     const opened = await bindSockets(options, handle);
     sockets.push(opened);

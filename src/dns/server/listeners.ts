@@ -31,6 +31,8 @@ export interface Listeners {
   readonly address: string;
   /** Loads the zones of the companion worker at `origin`. Ports are opened afterwards. */
   load(origin: string): Promise<void>;
+  /** Loads the zones again, after a start of the companion worker: the state may be another. */
+  reload(): Promise<void>;
   /** A port that is taken gives way to any free port. */
   open(options: BindOptions): Promise<OpenPorts>;
   /** Gives new connections of TLS another certificate. */
@@ -96,6 +98,9 @@ export async function startListeners(options: Omit<ThreadData, "secret">): Promi
       await call(thread, "load", origin).catch((error: NodeJS.ErrnoException) => {
         throw error.code === "EEXIST" ? new UserError(error.message) : error;
       });
+    },
+    async reload() {
+      if (workerOrigin !== "") await call(thread, "reload", workerOrigin);
     },
     async open({ hosts, hostsOptional, port, identity }) {
       const bind = (at: number) =>

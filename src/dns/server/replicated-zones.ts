@@ -48,10 +48,11 @@ export class ReplicatedZones {
     this.#options = options;
   }
 
+  /** Can be repeated: the zones may be those of a restored state. */
   async load(origin: string): Promise<void> {
     this.#origin.resolve(origin);
     const ids = (await this.#request<string[]>("GET", zonesPath)) ?? [];
-    await Promise.all(ids.map((id) => this.#reload(id)));
+    await Promise.all([...new Set([...ids, ...this.#zones.ids])].map((id) => this.#reload(id)));
   }
 
   changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {

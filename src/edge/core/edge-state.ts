@@ -17,6 +17,8 @@ export interface EdgeState {
    * then no name leads anywhere, and every host is the script's.
    */
   readonly scriptHosts: readonly string[] | null;
+  /** Whether requests wait, because the state is being restored. */
+  readonly isHeld: boolean;
   /** Whether the way of each request is reported (`way.ts`). */
   readonly reportsWays: boolean;
   /** The CORS rules of public buckets; without a bucket for all. */
@@ -33,8 +35,32 @@ export function jointTable({ own, others, settings }: EdgeState): EdgeTable {
   };
 }
 
-/** The token of the own member, on a request with a new state. */
+/** The token of the own member, on a request of the dev server itself. */
 export const stateHeader = "ledge-edge-state";
+
+/** What the dev server asks of its edge worker: the paths of its requests. */
+export const edgeControls = {
+  /** The body is the new state. */
+  state: "/state",
+  /** The answer is `EdgeWork`. */
+  work: "/work",
+  /** Ends the Durable Objects of the runtime. */
+  abort: "/abort",
+} as const;
+
+/** The request to the dev server by which a request waits while `EdgeState.isHeld`. */
+export const gatePath = "/gate";
+
+/** What runs at this moment. */
+export interface EdgeWork {
+  /** Requests without a response yet. */
+  readonly requests: readonly { readonly name: string; readonly at: number }[];
+  /** When the last of the requests had its response. */
+  readonly answeredAt: number;
+  readonly now: number;
+  /** Of scripts, as the tail worker reports them (`explorer/activity/trace.ts`); `null` without a tail worker. */
+  readonly invocations: readonly unknown[] | null;
+}
 
 /**
  * wrangler's proxy sends it with each request: the token of the own member, and how the proxy of `wrangler dev` would

@@ -6,10 +6,12 @@
 import { randomBytes } from "node:crypto";
 import { pluginFolder } from "../../state/folder.ts";
 import {
+  edgeControls,
   proxyHeader,
   proxyHeaderValue,
   stateHeader,
   type EdgeState,
+  type EdgeWork,
   type UrlOverrides,
 } from "../core/edge-state.ts";
 import type { EdgeMember } from "../core/edge-table.ts";
@@ -23,7 +25,7 @@ import {
 import { startOriginServer } from "./origin-server.ts";
 
 /** What the configuration says, and where the dev server is. */
-export interface EdgeProfile extends Omit<EdgeState, "own" | "others"> {
+export interface EdgeProfile extends Omit<EdgeState, "own" | "others" | "isHeld"> {
   readonly member: Omit<EdgeMember, "id" | "processId" | "token">;
 }
 
@@ -50,16 +52,18 @@ export class DevEdge {
   readonly #endWatch: () => void;
   /** Of the edge worker of the runtime that runs; `null` before the first. */
   #port: number | null = null;
+  #processId: number | null = null;
   /** The state that the edge worker has. */
   #sent = "";
   #sending: Promise<void> = Promise.resolve();
   #origins: ReturnType<typeof startOriginServer> | undefined;
+  #gate: PromiseWithResolvers<void> | null = null;
 
   constructor(stateFolder: string, profile: EdgeProfile) {
     this.stateFolder = stateFolder;
     this.#profile = profile;
     this.#announcement = announceMember(stateFolder, this.#member);
-    this.#endWatch = watchMembers(stateFolder, () => this.#send());
+    this.#endWatch = watchMembers(stateFolder, () => void this.#send());
     edges.set(this.id, this);
   }
 
@@ -80,7 +84,9 @@ export class DevEdge {
 
   /** Of the server of origins, as workerd takes addresses. It runs until the edge stops. */
   async originsAddress(): Promise<string> {
-    this.#origins ??= startOriginServer(pluginFolder(this.stateFolder, "edge"));
+    this.#origins ??= startOriginServer(pluginFolder(this.stateFolder, "edge"), {
+      gate: async () => this.#gate?.promise,
+    });
     return (await this.#origins).address;
   }
 
@@ -89,11 +95,20 @@ export class DevEdge {
     return (this.#sent = JSON.stringify(this.#state));
   }
 
+  /** Of the runtime that runs; `null` before the first. */
+  get processId(): number | null {
+    return this.#processId;
+  }
+
+  onStart(processId: number): void {
+    this.#processId = processId;
+  }
+
   /** The edge worker listens. */
   onListen(port: number): void {
     this.#port = port;
     // The members may have changed since the state was asked for.
-    this.#send();
+    void this.#send();
   }
 
   /** Leads the requests of wrangler's proxy to the edge worker, which changes URLs itself. */
@@ -112,6 +127,29 @@ export class DevEdge {
     };
   }
 
+  /** From now on, requests wait, also those of a runtime that starts meanwhile. */
+  async hold(): Promise<void> {
+    this.#gate ??= Promise.withResolvers();
+    await this.#send();
+  }
+
+  async release(): Promise<void> {
+    const gate = this.#gate;
+    this.#gate = null;
+    await this.#send();
+    gate?.resolve();
+  }
+
+  /** What runs at this moment. */
+  async work(): Promise<EdgeWork> {
+    return (await (await this.#ask("work")).json()) as EdgeWork;
+  }
+
+  /** Ends the Durable Objects of the runtime. */
+  async abortObjects(): Promise<void> {
+    await this.#ask("abort");
+  }
+
   async stop(): Promise<void> {
     edges.delete(this.id);
     this.#endWatch();
@@ -126,20 +164,27 @@ export class DevEdge {
 
   get #state(): EdgeState {
     const { member: _, ...rest } = this.#profile;
-    return { ...rest, own: this.#member, others: this.others };
+    return { ...rest, own: this.#member, others: this.others, isHeld: this.#gate !== null };
   }
 
-  #send(): void {
-    this.#sending = this.#sending.then(async () => {
+  #send(): Promise<void> {
+    return (this.#sending = this.#sending.then(async () => {
       const state = JSON.stringify(this.#state);
       if (state === this.#sent || this.#port === null || this.#announcement === null) return;
       try {
-        const headers = { [stateHeader]: this.#token };
-        await fetch(`http://127.0.0.1:${this.#port}/`, { method: "POST", headers, body: state });
+        await this.#ask("state", state);
         this.#sent = state;
       } catch {
         // The runtime has ended: the next one asks for the state.
       }
-    });
+    }));
+  }
+
+  async #ask(control: keyof typeof edgeControls, body?: string): Promise<Response> {
+    const headers = { [stateHeader]: this.#token };
+    const url = `http://127.0.0.1:${this.#port}${edgeControls[control]}`;
+    const response = await fetch(url, { method: "POST", headers, ...(body && { body }) });
+    if (!response.ok) throw new Error(`The edge worker answers ${response.status}`);
+    return response;
   }
 }

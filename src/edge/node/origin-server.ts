@@ -15,6 +15,7 @@ import { createServer, request as sendRequest } from "../../base/node-http.ts";
 import { endToEnd, responseTo, returnResponse } from "../../base/pass-request.ts";
 import { activeRuns, beginRun, endRun, newRunId, removeEndedRuns } from "../../state/runs.ts";
 import { removeSocket, socketPath } from "../../state/sockets.ts";
+import { gatePath } from "../core/edge-state.ts";
 import {
   addPassage,
   countPassages,
@@ -32,6 +33,8 @@ const headerBytesMax = 128 * 1024;
 export interface OriginServerOptions extends ConnectOptions {
   /** How long an origin may be silent before its response begins. */
   readonly answerMilliseconds?: number;
+  /** Settles when the edge worker may go on with the requests that it holds. */
+  readonly gate?: () => Promise<void>;
 }
 
 /**
@@ -94,7 +97,11 @@ async function passOn(
   request.on("error", () => {});
   response.on("error", () => {});
   const order = parseOriginOrder(request.headers[originHeader]);
-  if (order === null) return void response.writeHead(400).end();
+  if (order === null) {
+    const isHeld = request.url === gatePath;
+    if (isHeld) await options.gate?.();
+    return void response.writeHead(isHeld ? 204 : 400).end();
+  }
   const { host, record } = order;
   if (countPassages(cdnLoop(request)) >= passagesMax) {
     return sendPage(request, response, loopPage(host));

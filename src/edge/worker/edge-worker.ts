@@ -27,6 +27,7 @@ import {
   type EdgeState,
   type UrlOverrides,
 } from "../core/edge-state.ts";
+import { answerControl, follow, passGate, type ControlEnv } from "./control.ts";
 import type { EdgeMember, ZoneView } from "../core/edge-table.ts";
 import { entranceHeader, entranceHeaders, hopsMax, parseEntrance } from "../core/entrance.ts";
 import { originHeaders } from "../core/origin-request.ts";
@@ -42,11 +43,10 @@ import { wayMark, type EdgeWay } from "../core/way.ts";
 import { servePublicObject } from "./public-object.ts";
 
 /** The bindings. A public bucket has the name `bucket:NAME`. */
-export interface EdgeEnv {
+export interface EdgeEnv extends ControlEnv {
   readonly entry: Fetcher;
   readonly network: Fetcher;
   readonly zones: Fetcher;
-  readonly origins: Fetcher;
   readonly state: EdgeState;
   /** The scripts beside the first, to which Miniflare's entry leads what says nothing else. */
   readonly otherScripts: readonly string[];
@@ -78,13 +78,13 @@ export const LedgeEdge: ExportedHandler<EdgeEnv> = {
     const { headers } = request;
     const { token } = state.own;
     if (headers.get(stateHeader) === token) {
-      useState(await request.json());
-      return new Response(null, { status: 204 });
+      return answerControl(request, env, useState);
     }
     const overrides = parseProxyHeader(headers.get(proxyHeader) ?? "", token);
     if (overrides === null) return new Response("Only wrangler's proxy calls.", { status: 403 });
+    await passGate(env, state);
     const received = new Request(request);
-    return new EdgeRequest(received, overrides, env, state).answer();
+    return follow(request, () => new EdgeRequest(received, overrides, env, state).answer());
   },
 };
 

@@ -17,7 +17,7 @@ export type Change =
   /** `zone`: the id of the zone. */
   | { readonly topic: "records"; readonly zone: string }
   /** `project`: the script or the configuration was loaded again. `all`: every list may be out of date. */
-  | { readonly topic: "buckets" | "zones" | "tasks" | "faults" | "project" | "all" };
+  | { readonly topic: "buckets" | "zones" | "tasks" | "faults" | "state" | "project" | "all" };
 
 export interface ActivityBatch {
   readonly entries: readonly ActivityEntry[];

@@ -22,6 +22,8 @@ import { BucketsView } from "./objects/buckets-view.tsx";
 import { LiveView } from "./live/live-view.tsx";
 import { ObjectsView } from "./objects/objects-view.tsx";
 import { UploadsView } from "./objects/uploads-view.tsx";
+import { DifferenceView } from "./state/difference-view.tsx";
+import { StateView } from "./state/state-view.tsx";
 import { LookupView } from "./zones/lookup-view.tsx";
 import { RecordsView } from "./zones/records-view.tsx";
 import { ZonesView } from "./zones/zones-view.tsx";
@@ -96,6 +98,10 @@ function ViewOf({ place, faults, project }: ViewProps) {
       return <LiveView place={place} hasRequests={project?.hasRequests ?? true} />;
     case "faults":
       return <FaultsView faults={faults} />;
+    case "state":
+      return <StateView />;
+    case "difference":
+      return <DifferenceView place={place} />;
     case "unknown":
       return (
         <section class="state">

@@ -59,6 +59,8 @@ describe("placeUrl()", () => {
       { requiredKeys: ["view", "name", "type"] },
     ),
     fc.record({ view: fc.constant("live" as const), filter: text }),
+    fc.constantFrom({ view: "faults" as const }, { view: "state" as const }),
+    fc.record({ view: fc.constant("difference" as const), from: name, to: text }),
   );
 
   it("makes an address that parsePlace() reads back, for any key", () => {

@@ -37,6 +37,14 @@ export type Place =
     }
   | { readonly view: "live"; readonly filter: string }
   | { readonly view: "faults" }
+  | { readonly view: "state" }
+  | {
+      /** Between a saved state and another, or what is there now. */
+      readonly view: "difference";
+      readonly from: string;
+      /** Empty: what is there now. */
+      readonly to: string;
+    }
   | { readonly view: "unknown"; readonly path: string };
 
 /** Within a page, by a column; a minus sign is for descending order. */
@@ -58,7 +66,7 @@ export function parsePlace(path: string, search: string): Place {
   if (part && !(view === "buckets" && part === "uploads")) return unknown;
   if (!name) {
     if (view === "" || view === "buckets") return { view: "buckets" };
-    if (view === "zones" || view === "faults") return { view };
+    if (view === "zones" || view === "faults" || view === "state") return { view };
     if (view === "live") return { view, filter: text("filter") };
     if (view === "lookup") {
       const dnssec = text("dnssec") === "true" && { dnssec: true as const };
@@ -69,6 +77,8 @@ export function parsePlace(path: string, search: string): Place {
     const sort = objectSortPattern.test(text("sort")) ? (text("sort") as ObjectSort) : "key";
     const [prefix, after, key] = [text("prefix"), text("after"), query.get("key")];
     return { view: "objects", bucket: name, prefix, after, sort, key };
+  } else if (view === "state") {
+    return { view: "difference", from: name, to: text("to") };
   } else if (view === "zones") {
     const [page, sort] = [Number(text("page")), text("sort")];
     return {
@@ -109,11 +119,14 @@ export function placeUrl(place: Place): string {
       });
     case "live":
       return address(["live"], { filter: place.filter });
+    case "difference":
+      return address(["state", place.from], { to: place.to });
     case "unknown":
       return place.path;
     case "buckets":
     case "zones":
     case "faults":
+    case "state":
       return `/${place.view}`;
   }
 }
@@ -155,12 +168,15 @@ export function placeTitle(place: Place): string {
         return place.zone;
       case "lookup":
         return place.name === "" ? "DNS lookup" : `${place.name} ${place.type}`.trim();
+      case "difference":
+        return `${place.from} and ${place.to || "now"}`;
       case "unknown":
         return "Not found";
       case "buckets":
       case "zones":
       case "live":
       case "faults":
+      case "state":
         return place.view.charAt(0).toUpperCase() + place.view.slice(1);
     }
   })();

@@ -12,8 +12,11 @@ const own: AccessHead = {
   fetchSite: "same-origin",
   isNavigation: false,
   cookie: `other=1; ledge-explorer=${token}`,
+  authorization: null,
   linkToken: null,
 };
+
+const program = { cookie: null, fetchSite: null, authorization: `Bearer ${token}` };
 
 function decide(change: Partial<AccessHead>): string {
   const access = decideAccess({ ...own, ...change }, token);
@@ -27,6 +30,13 @@ describe("decideAccess()", () => {
     ["another loopback name", { host: "127.0.0.1:8790" }, "granted"],
     ["a reload, a bookmark", { fetchSite: "none", isNavigation: true }, "granted"],
     ["a program with the cookie", { fetchSite: null }, "granted"],
+    ["a program with the token", { ...program, path: "/api/state" }, "granted"],
+    ["a program with a wrong token", { ...program, authorization: "Bearer 0" }, "401"],
+    [
+      "a page of another origin with the token",
+      { ...program, origin: "http://localhost:1" },
+      "403",
+    ],
     ["the printed link", { cookie: null, linkToken: token, fetchSite: "none" }, "link"],
     [
       "the printed link in another page",

@@ -6,8 +6,8 @@
  * - The page lives below a path that is made of the token. The cookie is bound to this path: browsers send
  *   cookies to all ports of a host, and the pages of other ports do not know the path.
  * - A request of a page comes from this very origin, which `Sec-Fetch-Site` and `Origin` say.
- * - The request has the token: in the cookie, or in the link that the command prints. The token keeps
- *   other users of the machine out.
+ * - The request has the token: in the cookie, in the link that the command prints, or, from a program, in
+ *   `Authorization: Bearer TOKEN`. The token keeps other users of the machine out.
  *
  * There is no CORS: no response has a header that would let another page read it.
  */
@@ -25,6 +25,7 @@ export interface AccessHead {
   /** Whether the request opens a page: `Sec-Fetch-Mode: navigate`. */
   readonly isNavigation: boolean;
   readonly cookie: string | null;
+  readonly authorization: string | null;
   /** The token in the query of the printed link. */
   readonly linkToken: string | null;
 }
@@ -59,6 +60,7 @@ export function decideAccess(head: AccessHead, token: string): Access {
   if (isSameText(token, head.linkToken ?? "") && head.method === "GET") return { access: "link" };
   if (!isOwnSite) return { access: "click" };
   const hasToken = isSameText(token, cookieValue(head.cookie, cookieName) ?? "");
+  if (isSameText(`Bearer ${token}`, head.authorization ?? "")) return { access: "granted" };
   if (hasToken && head.path.startsWith(`${basePath(token)}/`)) return { access: "granted" };
   return refuse(
     401,

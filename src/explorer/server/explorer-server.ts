@@ -165,6 +165,7 @@ function accessHead({ method = "GET", headers }: IncomingMessage, url: URL): Acc
     fetchSite: headers["sec-fetch-site"]?.toString() ?? null,
     isNavigation: headers["sec-fetch-mode"] === "navigate",
     cookie: headers.cookie ?? null,
+    authorization: headers.authorization ?? null,
     linkToken: url.searchParams.get("token"),
   };
 }

@@ -7,7 +7,9 @@ import { readOrMakeFile } from "../../base/private-files.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { clientHeader } from "../../dns/rules/api-call.ts";
-import { findServer, readOrMakeCredentials } from "../../s3/state-files.ts";
+import { findServer, readOrMakeCredentials, recordServer } from "../../s3/state-files.ts";
+import type { FolderStateOptions } from "../../saved/folder-state.ts";
+import type { StateControl } from "../../saved/state-control.ts";
 import { explain, persistPath, pluginFolder } from "../../state/folder.ts";
 import { usedRemotes, type ProjectRemote } from "../../store/config/remotes.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
@@ -20,6 +22,8 @@ import { json, type DnsAccess, type ExplorerContext, type Route } from "./call.t
 import { ExplorerServer } from "./explorer-server.ts";
 import { faultRoutes, StoreFaults } from "./faults.ts";
 import { objectRoutes } from "./object-calls.ts";
+import { connectState } from "./state-client.ts";
+import { stateRoutes } from "./state.ts";
 import { StoreTasks, taskRoutes } from "./tasks.ts";
 import { zoneRoutes } from "./zones.ts";
 
@@ -60,6 +64,10 @@ export interface ExplorerParts extends Partial<
   readonly changes?: ChangeFeed;
   /** Default: faults that end with the explorer. */
   readonly faults?: StoreFaults;
+  /** Of a dev server: other processes find the explorer, and save and restore by it. */
+  readonly state?: StateControl;
+  /** Of a folder without a dev server. Default: names of buckets, and no seed. */
+  readonly folderState?: () => FolderStateOptions;
 }
 
 export interface RunningExplorer {
@@ -81,7 +89,8 @@ export async function serveExplorer(
 ): Promise<RunningExplorer> {
   const { buckets = [], configFile = "the configuration" } = options;
   const folder = persistPath(options.stateFolder);
-  const token = readOrMakeToken(join(folder, "explorer"));
+  const ownFolder = join(folder, "explorer");
+  const token = readOrMakeToken(ownFolder);
   const storeFolder = join(folder, "store");
   const givenBuckets = (): ExplorerBucketOptions[] =>
     (typeof buckets === "function" ? buckets() : buckets).map((bucket) =>
@@ -130,12 +139,25 @@ export async function serveExplorer(
   });
   const server = new ExplorerServer({
     context,
-    routes: explorerRoutes({ context, tasks, faults, activity, changes }),
+    routes: explorerRoutes({
+      context,
+      tasks,
+      faults,
+      activity,
+      changes,
+      control: async () => {
+        if (parts.state !== undefined) return parts.state;
+        const names = new Map(configured().names.map((name) => [name, name]));
+        return connectState(options.stateFolder, parts.folderState?.() ?? { names });
+      },
+    }),
     changes,
     token,
     onError: options.onError ?? ((error) => console.error(error)),
   });
+  let removeRecord: (() => void) | undefined;
   const close = async (): Promise<void> => {
+    removeRecord?.();
     await server.close();
     await sources.close();
     await ownFaults.close();
@@ -146,6 +168,7 @@ export async function serveExplorer(
     const port = await listenAtFreePort({ port: options.port ?? defaultPort, host }, (free, at) =>
       server.listen(free, at),
     );
+    if (parts.state !== undefined) removeRecord = recordServer(ownFolder, `http://${host}:${port}`);
     return { url: `http://localhost:${port}/?token=${token}`, port, close };
   } catch (error) {
     await tasks.close();
@@ -161,6 +184,7 @@ export function explorerRoutes(of: {
   readonly faults: StoreFaults;
   readonly activity: ActivityLog;
   readonly changes: ChangeFeed;
+  readonly control: () => Promise<StateControl>;
 }): readonly Route[] {
   const { context } = of;
   const describeProject = async () =>
@@ -175,6 +199,7 @@ export function explorerRoutes(of: {
     ...objectRoutes,
     ...taskRoutes(of.tasks),
     ...zoneRoutes,
+    ...stateRoutes(of),
     ...activityRoutes(of.activity, of.changes),
     ...faultRoutes(of.faults, async () => (await context.project()).dns !== null),
   ];

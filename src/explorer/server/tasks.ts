@@ -180,9 +180,13 @@ export class StoreTasks {
     return task.show();
   }
 
-  /** Ends running tasks after their current object. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.cancelAll();
+  }
+
+  /** Ends running tasks after their current object. */
+  async cancelAll(): Promise<void> {
     const tasks = [...this.#tasks.values()];
     for (const task of tasks) task.cancel();
     await Promise.all(tasks.map(({ work }) => work));

@@ -308,6 +308,11 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#setAlarm();
   }
 
+  /** Ends this instance, whose files are then replaced. The call fails. */
+  abort(): void {
+    this.ctx.abort("The state of the bucket is being restored.");
+  }
+
   override async collectGarbage(): Promise<number> {
     return this.#problem() === null ? this.#collector.collect() : 0;
   }

@@ -129,7 +129,9 @@ function holdFaults(housekeep: () => Promise<void>): Response {
     const { hold } = JSON.parse(new TextDecoder().decode(data)) as FaultsRequest;
     if (hold !== undefined && heldFaults.replace(held, hold)) await housekeep();
     const hits = held.faults.map((fault) => fault.hits);
-    const report: FaultsReport = { hits, storeTime: storeClock.now() };
+    const unused = held.faults.flatMap((fault) => fault.unused ?? []);
+    const { injected } = held;
+    const report: FaultsReport = { hits, unused, injected, storeTime: storeClock.now() };
     return new TextEncoder().encode(JSON.stringify(report));
   };
   let answered: Promise<unknown> = Promise.resolve();

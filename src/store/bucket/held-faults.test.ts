@@ -43,6 +43,18 @@ describe("heldFaults", () => {
     expect(heldFaults.affectsCalls).toBe(false);
   });
 
+  it("tell each connection the last hits, and forget older ones", () => {
+    const [first, second] = [hold({ faults: [failHead] }), hold({})];
+    heldFaults.decide("photos", head);
+    heldFaults.decide("photos", { method: "get", key: "a" });
+    const hit = { bucket: "photos", method: "head", key: "a", nth: 1, when: "before" };
+    expect(first.injected).toMatchObject([hit]);
+    expect(second.injected).toEqual(first.injected);
+    for (let call = 0; call < 500; call++) heldFaults.decide("photos", head);
+    expect(first.injected.length).toBeLessThanOrEqual(200);
+    expect(first.injected.at(-1)?.nth).toBe(501);
+  });
+
   it("add the longest latency to each call, also to a call that is slow or fails", () => {
     hold({ latencyMilliseconds: 10 });
     hold({ latencyMilliseconds: 30, faults: [makeStoreFault({ method: "get" }, slow), failHead] });

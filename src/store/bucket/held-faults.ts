@@ -10,7 +10,13 @@
  * and ends the faults, is not affected. Without faults, a call costs one look at
  * `affectsCalls`. The isolate of the buckets has one `heldFaults`.
  */
-import { ArmedFault, decideFaults, injectFaults, type Decision } from "../core/fault.ts";
+import {
+  ArmedFault,
+  decideFaults,
+  injectFaults,
+  type Decision,
+  type InjectedFault,
+} from "../core/fault.ts";
 import { callNames } from "../core/errors.ts";
 import type { Operation } from "../core/operations.ts";
 import type { ClientName, RequestedFaults } from "../client/message.ts";
@@ -27,7 +33,12 @@ interface Held {
   faults: readonly ArmedFault[];
   latencyMilliseconds: number;
   clockOffsetMilliseconds: number;
+  /** The last hits, of the faults of all connections. */
+  readonly injected: InjectedFault[];
 }
+
+/** More than a test looks at. */
+const injectedMax = 200;
 
 const usual: RequestedFaults = {
   faults: [],
@@ -62,7 +73,7 @@ class HeldFaults {
 
   /** Faults for a connection: none at first. */
   add(): Held {
-    const held: Held = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0 };
+    const held = { faults: [], latencyMilliseconds: 0, clockOffsetMilliseconds: 0, injected: [] };
     this.#held.add(held);
     return held;
   }
@@ -96,10 +107,18 @@ class HeldFaults {
   decide(bucketName: string, operation: Operation): Decision {
     if (callNames[operation.method] === undefined) return { execute: true };
     const faults = [...this.#held].flatMap((each) => each.faults);
-    const decision = decideFaults(operation, injectFaults(faults, bucketName, operation));
+    const injected = injectFaults(faults, bucketName, operation);
+    if (injected.length > 0) this.#note(injected);
+    const decision = decideFaults(operation, injected);
     const delay = (decision.fault?.delayMilliseconds ?? 0) + this.#latencyMilliseconds;
     if (delay === 0) return decision;
     return { ...decision, fault: { ...decision.fault, delayMilliseconds: delay } };
+  }
+
+  #note(injected: readonly InjectedFault[]): void {
+    for (const held of this.#held) {
+      if (held.injected.push(...injected) > injectedMax) held.injected.splice(0, injectedMax / 2);
+    }
   }
 
   #settle(): void {

@@ -197,6 +197,13 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return this.env.buckets.getByName(bucketName).collectGarbage();
   }
 
+  /** Ends the objects of buckets, which the runtime does not end together with the others (`preventEviction`). */
+  async abortBuckets(): Promise<void> {
+    const names = [...awakeBuckets];
+    awakeBuckets.clear();
+    await Promise.allSettled(names.map((name) => this.env.buckets.getByName(name).abort()));
+  }
+
   async #housekeep(): Promise<void> {
     await Promise.all(
       Array.from(awakeBuckets, (name) => this.env.buckets.getByName(name).housekeep()),

@@ -2,7 +2,7 @@
  * What travels between the owner of a store and its clients: the messages of channels and of
  * held faults, frames, and marked streams.
  */
-import type { Call, StoreFault } from "../core/fault.ts";
+import type { Call, InjectedFault, StoreFault, UnusedFault } from "../core/fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 
 /** The messages of a channel (`bucket/bucket-service.ts`), each a frame. */
@@ -49,6 +49,10 @@ export interface FaultsRequest {
 export interface FaultsReport {
   /** How many calls each fault of this connection has hit, in the order of the faults. */
   readonly hits: readonly number[];
+  /** Those of this connection that have hit no call. */
+  readonly unused: readonly UnusedFault[];
+  /** The last hits of all connections, since this connection has its faults. */
+  readonly injected: readonly InjectedFault[];
   readonly storeTime: number;
 }
 

@@ -14,7 +14,13 @@ import { beginRun, endRun, newRunId } from "../../state/runs.ts";
 import { DurableFiles } from "./durable-files.ts";
 import { endpointPath } from "./endpoint.ts";
 import { removeDeletedBuckets, removePartialFiles } from "./store-files.ts";
-import { requireUsableFolder, fullDeviceText, type FolderNeeds } from "../../state/folder.ts";
+import { finishRestoration } from "../../saved/journal.ts";
+import {
+  requireUsableFolder,
+  fullDeviceText,
+  stateFolderOf,
+  type FolderNeeds,
+} from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { reserveName } from "../../state/disk.ts";
 import { OwnRuntime } from "../../state/own-runtime.ts";
@@ -85,6 +91,7 @@ async function startRuntime(owner: FolderOwner): Promise<{ stop(): Promise<void>
         services: [...diskServices(folder), ...ownerServices(runBindings(run), files)],
         sockets: [{ name: "endpoint", path, service }],
       },
+      beforeStart: () => finishRestoration(stateFolderOf(folder)),
       onListen: () => publishSocket(path, endpointPath(folder)),
       // The messages of the buckets' housekeeping are for dev servers.
       onOutput() {},

@@ -22,14 +22,9 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import { basename, join } from "node:path";
 import { removeSocket, socketPath } from "../../state/sockets.ts";
-import {
-  asideEnding,
-  DatabaseFiles,
-  fileState,
-  linkFile,
-  SavedDatabase,
-  SaveFolder,
-} from "./saved-database.ts";
+import { DatabaseFiles, fileState, linkFile } from "../../state/database-files.ts";
+import { asideEnding } from "../../state/disk.ts";
+import { SavedDatabase, SaveFolder } from "./saved-database.ts";
 
 interface Layer {
   readonly layer: number;

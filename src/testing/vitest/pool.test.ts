@@ -5,7 +5,8 @@ import { expect, it, onTestFinished } from "vitest";
 import type { PoolOptions, PoolWorker } from "vitest/node";
 import { temporaryFolder } from "../../../test/support/temporary-folder.ts";
 import { testedVersions } from "../../base/tested-versions.ts";
-import { findPool, isRoomyMemory, keepStateInMemory } from "./pool.ts";
+import { isRoomyMemory } from "../../state/temporary-folder.ts";
+import { findPool, keepStateInMemory } from "./pool.ts";
 
 const [, vitestNewest] = testedVersions.vitest;
 const plugin = "@cloudflare/vitest-plugin";

@@ -6,7 +6,7 @@
  * This file has everything that `ledge/vitest` uses of the pool in Node. `testing/pool-internal.d.ts` has
  * what the runner uses in workerd.
  */
-import { readFileSync, statfsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { PoolRunnerInitializer, PoolWorker } from "vitest/node";
@@ -14,6 +14,7 @@ import { checkVersion, findPackage, isOtherMajor } from "../../base/package-vers
 import { testedVersions } from "../../base/tested-versions.ts";
 import { UserError } from "../../base/user-error.ts";
 import { OwnFolder } from "../../state/runs.ts";
+import { findMemory, ownFolderPrefix } from "../../state/temporary-folder.ts";
 
 /** What happens when vitest closes, in this order. */
 export type EndActions = (() => unknown)[];
@@ -143,29 +144,6 @@ export function reuseRuntimes(
   };
 }
 
-const memoryPath = "/dev/shm";
-/** `statfs` of Linux has this type for a file system in memory. */
-const memoryType = 0x01021994;
-/** With less free space the state is on the disk: a full file system would fail the tests. */
-const freeBytesMin = 1024 ** 3;
-
-const namePrefix = `ledge-${process.getuid?.()}-`;
-
-/** Whether a file system is in memory, and has room for the state of tests. */
-export function isRoomyMemory(fileSystem: { type: number; bavail: number; bsize: number }) {
-  const { type, bavail, bsize } = fileSystem;
-  return type === memoryType && bavail * bsize >= freeBytesMin;
-}
-
-/** The path of the file system in memory, or `null` if there is none with enough room. */
-function findMemory(): string | null {
-  try {
-    return isRoomyMemory(statfsSync(memoryPath)) ? memoryPath : null;
-  } catch {
-    return null;
-  }
-}
-
 /**
  * A pool runner whose runtimes have their state on a memory file system, where there is room.
  *
@@ -233,7 +211,7 @@ function ownFolderIn(memory: string): string | null {
 }
 
 function makeOwnFolder(memory: string): string {
-  const folder = new OwnFolder(memory, namePrefix);
+  const folder = new OwnFolder(memory, ownFolderPrefix);
   process.once("exit", () => folder.remove());
   return folder.path;
 }

@@ -38,6 +38,7 @@ const icons = {
   search: lucide.Search,
   sortAscending: lucide.ArrowUp,
   sortDescending: lucide.ArrowDown,
+  state: lucide.History,
   sun: lucide.Sun,
   system: lucide.Monitor,
   text: lucide.FileText,

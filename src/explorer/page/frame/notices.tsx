@@ -26,6 +26,8 @@ export function useNotices(): Notices {
 }
 
 const shownMilliseconds = 5000;
+/** As long as a deletion can be undone. */
+const undoableMilliseconds = 10_000;
 
 export function NoticesProvider({ children }: { readonly children: ComponentChildren }) {
   const [list, setList] = useState<readonly Notice[]>([]);
@@ -35,7 +37,8 @@ export function NoticesProvider({ children }: { readonly children: ComponentChil
     const show: Notices["show"] = (text, options = {}) => {
       const notice = { text, ...options };
       setList((before) => [...before, notice]);
-      if (options.tone !== "problem") setTimeout(() => dismiss(notice), shownMilliseconds);
+      const milliseconds = options.action === undefined ? shownMilliseconds : undoableMilliseconds;
+      if (options.tone !== "problem") setTimeout(() => dismiss(notice), milliseconds);
     };
     return { list, show, dismiss };
   }, [list]);

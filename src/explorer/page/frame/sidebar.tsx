@@ -25,6 +25,7 @@ const sections: readonly Section[] = [
   { label: "DNS lookup", icon: "search", place: lookup, views: ["lookup"] },
   { label: "Live", icon: "live", place: { view: "live", filter: "" }, views: ["live"] },
   { label: "Faults", icon: "fault", place: { view: "faults" }, views: ["faults"] },
+  { label: "State", icon: "state", place: { view: "state" }, views: ["state", "difference"] },
 ];
 
 interface SidebarProps {
