@@ -20,6 +20,7 @@ const benchmarks: Record<string, string> = {
   explorer: "./explorer.ts",
   remote: "./remote.ts",
   edge: "./edge.ts",
+  state: "./state.ts",
 };
 
 const nodeFlags = [
