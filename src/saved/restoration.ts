@@ -111,10 +111,6 @@ export class Restoration {
     return this.#differing.some(isDns);
   }
 
-  get changesBuckets(): boolean {
-    return this.#differing.some(isBucketDatabase);
-  }
-
   /**
    * Saves what is there now.
    *
