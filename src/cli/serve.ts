@@ -31,7 +31,8 @@ export const s3: LeafCommand = {
     const { projectS3Options, startS3 } = await import("../s3/server.ts");
     await serveUntilSignal(invocation, async (config, options) => {
       const server = await startS3(projectS3Options(() => config, options));
-      console.log(renderS3({ url: server.url, ...server.credentials }).join("\n"));
+      const { secretPlace } = config.s3;
+      console.log(renderS3({ ...server, secretPlace }).join("\n"));
       return server;
     });
   },

@@ -192,6 +192,7 @@ allowed_methods = ["GET", "PUT"]
     expect(read(table).s3).toEqual({
       port: 9000,
       credentials: { accessKeyId: "in-the-file", secretAccessKey: "secret-in-the-file" },
+      secretPlace: "secret_access_key of [s3]",
       hosts: ["store.test"],
       cors: [
         {
@@ -203,9 +204,9 @@ allowed_methods = ["GET", "PUT"]
       ],
     });
     write(".dev.vars", "S3_ACCESS_KEY_ID=own\nS3_SECRET_ACCESS_KEY=own-secret");
-    expect(read(table).s3.credentials).toEqual({
-      accessKeyId: "own",
-      secretAccessKey: "own-secret",
+    expect(read(table).s3).toMatchObject({
+      credentials: { accessKeyId: "own", secretAccessKey: "own-secret" },
+      secretPlace: "S3_SECRET_ACCESS_KEY of .dev.vars",
     });
     write(".dev.vars", "S3_SECRET_ACCESS_KEY=short");
     expect(() => read(table)).toThrow(".dev.vars: S3_SECRET_ACCESS_KEY must be 8 to 256");

@@ -20,7 +20,7 @@ function configOf(table: object): ProjectConfig {
 /** No request of this test reaches a store. */
 it("CompanionS3.update() follows the port, and keeps a free port that the system has chosen", async () => {
   const keys = { access_key_id: "some-key", secret_access_key: "some-secret" };
-  const other = { ...keys, secret_access_key: "other-secret" };
+  const other = { ...keys, access_key_id: "other-key" };
   let config = configOf({ store_buckets: [bucket], s3: { port: 0, ...keys } });
   const s3 = new CompanionS3(() => config, {});
   onTestFinished(() => s3.stop());
@@ -30,10 +30,16 @@ it("CompanionS3.update() follows the port, and keeps a free port that the system
   };
   await s3.update();
   const first = s3.describe();
-  expect(first).toMatchObject({ accessKeyId: "some-key", secretAccessKey: "some-secret" });
+  expect(first).toMatchObject({
+    credentials: { accessKeyId: "some-key" },
+    secretPlace: "secret_access_key of [s3]",
+  });
 
   await update({ s3: { port: 0, ...other } });
-  expect(s3.describe()).toMatchObject({ url: first?.url, secretAccessKey: "other-secret" });
+  expect(s3.describe()).toMatchObject({
+    url: first?.url,
+    credentials: { accessKeyId: "other-key" },
+  });
 
   const port = await findFreePort(0, "127.0.0.1");
   await update({ s3: { port, ...other } });
@@ -44,5 +50,5 @@ it("CompanionS3.update() follows the port, and keeps a free port that the system
   await update({ store_buckets: [] });
   expect(s3.describe()).toBeNull();
   await update({ s3: { port: 0, ...keys } });
-  expect(s3.describe()).toMatchObject({ secretAccessKey: "some-secret" });
+  expect(s3.describe()).toMatchObject({ credentials: { accessKeyId: "some-key" } });
 });

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { projectS3Options, startS3, type RunningS3, type StartS3Options } from "../s3/server.ts";
+import type { S3Access } from "../s3/s3-table.ts";
 import type { StartDevOptions } from "./dev-options.ts";
-import type { S3Summary } from "./summary.ts";
 
 /** The options that a server has from its start to its end. */
 type ListenOptions = Pick<StartS3Options, "port" | "credentials" | "hosts">;
@@ -45,9 +45,9 @@ export class CompanionS3 {
   }
 
   /** What the summary of the dev server says; `null` without a server. */
-  describe(): S3Summary | null {
+  describe(): S3Access | null {
     if (this.#served === null) return null;
     const { url, credentials } = this.#served.server;
-    return { url, ...credentials };
+    return { url, credentials, secretPlace: this.#config().s3.secretPlace };
   }
 }

@@ -39,7 +39,8 @@ export async function exploreProject(
     const s3Folder = pluginFolder(state, "s3");
     const url = findServer(s3Folder);
     if (url === null) return null;
-    return { url, ...(config().s3.credentials ?? readOrMakeCredentials(s3Folder)) };
+    const { credentials = readOrMakeCredentials(s3Folder), secretPlace } = config().s3;
+    return { url, credentials, secretPlace };
   };
   const buckets = () => explorerBuckets(config());
   const explorer = await serveExplorer(

@@ -2,6 +2,7 @@
 import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import { formatTable } from "../base/format.ts";
 import { shownPath } from "../config/config-file.ts";
+import type { S3Access } from "../s3/s3-table.ts";
 import type { BucketBinding } from "../store/config/store-buckets.ts";
 import { remotePlace } from "../store/config/remotes.ts";
 import { requireRemote } from "../store/node/remote-buckets.ts";
@@ -44,14 +45,8 @@ export interface DevSummary extends BindingTableOptions {
   readonly dns: DnsSummary | null;
   /** The faults in force, in the words of `--fault`, and why some are not. */
   readonly faults: readonly string[];
-  readonly s3: S3Summary | null;
+  readonly s3: S3Access | null;
   readonly remotes: readonly RemoteSummary[];
-}
-
-export interface S3Summary {
-  readonly url: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
 }
 
 /** Where DNS is: a part of what the summary says of DNS. */
@@ -117,8 +112,18 @@ function renderLinks(links: readonly string[]): string[] {
   return shown.map((link, index) => `${(index === 0 ? "  names" : "").padEnd(10)} ${link}`);
 }
 
-export function renderS3({ url, accessKeyId, secretAccessKey }: S3Summary): string[] {
-  return [`S3 API     ${url}`, `  key id   ${accessKeyId}`, `  secret   ${secretAccessKey}`];
+export function renderS3(access: S3Access): string[] {
+  const { url, credentials } = access;
+  return [
+    `S3 API     ${url}`,
+    `  key id   ${credentials.accessKeyId}`,
+    `  secret   ${secretText(access)}`,
+  ];
+}
+
+/** A terminal and its log are read by others: of a secret of the user, the place is shown. */
+export function secretText({ credentials, secretPlace }: S3Access): string {
+  return secretPlace ?? credentials.secretAccessKey;
 }
 
 export function renderDns(dns: DnsSummary): string[] {

@@ -26,6 +26,8 @@ export interface ProjectS3 {
   readonly port?: number;
   /** `undefined`: a pair that is made for the state folder. */
   readonly credentials?: S3Credentials;
+  /** Where the user keeps the secret of `credentials`: a secret of the user is never shown. */
+  readonly secretPlace?: string;
   /** Names besides loopback under which the server may be called. */
   readonly hosts: readonly string[];
   /** `bucket`: the name of the bucket; `undefined`: every bucket. */
@@ -111,15 +113,20 @@ export function readS3(
   if (parsed === null) return { hosts: [], cors: [] };
   const { port, hosts, cors } = parsed;
   const id = secret(secrets, "S3_ACCESS_KEY_ID", accessKeyId) ?? parsed.access_key_id;
-  const key = secret(secrets, "S3_SECRET_ACCESS_KEY", secretAccessKey) ?? parsed.secret_access_key;
+  const ownKey = secret(secrets, "S3_SECRET_ACCESS_KEY", secretAccessKey);
+  const key = ownKey ?? parsed.secret_access_key;
   if ((id === undefined) !== (key === undefined)) {
     const missing = id === undefined ? "access_key_id" : "secret_access_key";
     report(["s3"], `needs ${missing} too: credentials are a pair.`);
   }
   return {
     port,
-    credentials:
-      id !== undefined && key !== undefined ? { accessKeyId: id, secretAccessKey: key } : undefined,
+    ...(id !== undefined &&
+      key !== undefined && {
+        credentials: { accessKeyId: id, secretAccessKey: key },
+        secretPlace:
+          ownKey === undefined ? "secret_access_key of [s3]" : "S3_SECRET_ACCESS_KEY of .dev.vars",
+      }),
     hosts,
     cors: cors.map((rule) => ({
       bucket: rule.bucket,
@@ -130,6 +137,14 @@ export function readS3(
       maxAgeSeconds: rule.max_age_seconds,
     })),
   };
+}
+
+/** A running server, for the links to its objects and for what a person is told of it. */
+export interface S3Access {
+  readonly url: string;
+  readonly credentials: S3Credentials;
+  /** As in `ProjectS3`: `undefined` for a secret that Ledge has made, and may print. */
+  readonly secretPlace: string | undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ import { simulatorNews } from "../config/deployed-buckets.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { CompanionS3 } from "../dev/companion-s3.ts";
 import { exploreProject } from "../dev/explore-project.ts";
+import { secretText } from "../dev/summary.ts";
 import type { RunningExplorer } from "../explorer/server/start-explorer.ts";
 import { pluginFolder } from "../state/folder.ts";
 import type { WorkerConfigs } from "./worker-configs.ts";
@@ -108,7 +109,7 @@ function showWith(server: Server, explorer: RunningExplorer | null, s3: Companio
     const access = s3?.describe() ?? null;
     if (access === null) return;
     logger.info(addressLine("S3 API", access.url));
-    const keys = `key id ${access.accessKeyId}, secret ${access.secretAccessKey}`;
+    const keys = `key id ${access.credentials.accessKeyId}, secret ${secretText(access)}`;
     logger.info(styleText("dim", `     ${keys}`));
   };
 }

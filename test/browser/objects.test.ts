@@ -392,7 +392,7 @@ describe("a list that other programs change", () => {
     const aws = new S3Client({
       endpoint: access.url,
       region: "auto",
-      credentials: access,
+      credentials: access as S3Access & { secretAccessKey: string },
       forcePathStyle: true,
     });
     const name = { Bucket: "photos", Key: "live/c.txt" };

@@ -1,7 +1,10 @@
 /** `ledge s3`, and the URLs of `ledge store presign`. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import type { ProjectInfo } from "../../src/explorer/api/project.ts";
+import { s3ClientOf } from "../s3/support/served-s3.ts";
 import { ledge, DevProcess } from "../support/dev-process.ts";
+import { openExplorerLink } from "../support/explorer-access.ts";
 import { StoreProject } from "../support/store-command.ts";
 
 it("serves the buckets, to presigned URLs too, until an interrupt", async () => {
@@ -29,6 +32,32 @@ it("serves the buckets, to presigned URLs too, until an interrupt", async () => 
   const { code, text, errors } = await here.store("presign", "photos/key");
   expect({ code, text }).toEqual({ code: 0, text: expect.stringMatching(/^http:.*\n$/) });
   expect(errors).toMatch(/^No server answers this URL yet: start "ledge dev" or "ledge s3"/);
+});
+
+it("of keys, ledge s3 and ledge explore show only those that Ledge has made", async () => {
+  const here = new StoreProject();
+  const secret = "a-secret-of-the-user";
+  writeFileSync(here.path(".dev.vars"), `S3_ACCESS_KEY_ID=own\nS3_SECRET_ACCESS_KEY=${secret}\n`);
+  const server = new DevProcess(process.execPath, [ledge, "s3", "--port", "0"], here.folder);
+  const client = await s3ClientOf(server, 0, secret);
+  await server.waitForOutput(/^ {2}secret +S3_SECRET_ACCESS_KEY of \.dev\.vars$/m);
+  expect((await client.send({ target: "/" })).status).toBe(200);
+  expect(server.output).not.toContain(secret);
+
+  const { text } = await here.store("presign", "photos/key", "--json");
+  expect(text).toContain("X-Amz-Credential=own%2F");
+  expect(text).not.toContain(secret);
+
+  const words = [ledge, "explore", "--no-open", "--port", "0"];
+  const explorer = new DevProcess(process.execPath, words, here.folder);
+  const [, link] = await explorer.waitForOutput(/^Explorer +(\S+)/m);
+  const { address, cookie } = await openExplorerLink(link as string);
+  const page = await fetch(`${address}/api/project`, { headers: { cookie } });
+  expect(((await page.json()) as ProjectInfo).s3).toEqual({
+    url: `http://localhost:${client.port}`,
+    accessKeyId: "own",
+    secretPlace: "S3_SECRET_ACCESS_KEY of .dev.vars",
+  });
 });
 
 it.each([

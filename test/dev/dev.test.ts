@@ -201,7 +201,8 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     write(path, { ...changed, s3: credentials });
     await waitForAnswer(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
     // The API has other credentials and a public bucket, and the same port.
-    const next = await s3ClientOf(dev, since);
+    const next = await s3ClientOf(dev, since, "some-secret");
+    expect(dev.output).toMatch(/^ {2}secret   secret_access_key of \[s3\]$/m);
     expect(next.port).toBe(s3.port);
     expect((await s3.send({ target: "/" })).code).toBe("Unauthorized");
     expect((await next.send({ target: "/" })).text).toContain("<Name>videos</Name>");

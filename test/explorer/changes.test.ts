@@ -82,7 +82,8 @@ it("hears of objects, uploads and buckets that other programs change", async () 
   await page.after(() => putByScript("by-script"), photos);
 
   const { s3 } = await project.call<ProjectInfo>("/api/project");
-  if (s3 === null) throw new Error("The project has no S3 address.");
+  if (s3 === null || !("secretAccessKey" in s3))
+    throw new Error("The project has no S3 address with a secret of Ledge.");
   const client = new S3TestClient({ port: Number(new URL(s3.url).port), credentials: s3 });
   const put = (target: string) => client.send({ method: "PUT", target, body: "x" });
   await page.after(() => put("/photos/by-s3"), photos);

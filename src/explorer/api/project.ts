@@ -20,11 +20,13 @@ export interface ProjectInfo {
   readonly hasRequests: boolean;
 }
 
-export interface S3Access {
+export type S3Access = {
   readonly url: string;
   readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
+} & (
+  | { /** Made by Ledge. */ readonly secretAccessKey: string }
+  | { /** Where the user keeps a secret. */ readonly secretPlace: string }
+);
 
 export interface DnsInfo {
   /** The URL of the record API, without a path. */

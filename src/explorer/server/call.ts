@@ -1,9 +1,10 @@
 /** A call of the explorer's API: its route, what its handler works with, its response, and its failure. */
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
+import type { S3Access } from "../../s3/s3-table.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
-import type { ApiFailure, DnsInfo, ProjectInfo, S3Access } from "../api/project.ts";
+import type { ApiFailure, DnsInfo, ProjectInfo } from "../api/project.ts";
 
 /** Where the companion worker is. */
 export interface DnsAccess extends DnsInfo {

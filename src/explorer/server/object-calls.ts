@@ -253,7 +253,7 @@ async function makeLink(call: ExplorerCall): Promise<ExplorerResponse> {
   const now = Date.now();
   const url = await presign({
     endpoint: served.url,
-    credentials: served,
+    credentials: served.credentials,
     method: "GET",
     bucketName: bucket.name,
     key,

@@ -7,6 +7,7 @@ import { readOrMakeFile } from "../../base/private-files.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { clientHeader } from "../../dns/rules/api-call.ts";
+import type { S3Access } from "../../s3/s3-table.ts";
 import { findServer, readOrMakeCredentials, recordServer } from "../../s3/state-files.ts";
 import type { FolderStateOptions } from "../../saved/folder-state.ts";
 import type { StateControl } from "../../saved/state-control.ts";
@@ -191,7 +192,7 @@ export function explorerRoutes(of: {
     json({
       ...(await context.project()),
       version: packageVersion(),
-      s3: context.s3(),
+      s3: shownAccess(context.s3()),
     } satisfies ProjectInfo);
   return [
     { method: "GET", path: "/api/project", handle: describeProject },
@@ -203,6 +204,19 @@ export function explorerRoutes(of: {
     ...activityRoutes(of.activity, of.changes),
     ...faultRoutes(of.faults, async () => (await context.project()).dns !== null),
   ];
+}
+
+/** A page can be on a screen that others see: a secret of the user is not sent to it. */
+function shownAccess(access: S3Access | null): ProjectInfo["s3"] {
+  if (access === null) return null;
+  const { url, credentials, secretPlace } = access;
+  return {
+    url,
+    accessKeyId: credentials.accessKeyId,
+    ...(secretPlace === undefined
+      ? { secretAccessKey: credentials.secretAccessKey }
+      : { secretPlace }),
+  };
 }
 
 /** What can be said of a folder without a project. */
@@ -220,7 +234,8 @@ function partsOfFolder(stateFolder: string): Pick<ExplorerContext, "project" | "
     }),
     s3: () => {
       const url = findServer(s3Folder);
-      return url === null ? null : { url, ...readOrMakeCredentials(s3Folder) };
+      if (url === null) return null;
+      return { url, credentials: readOrMakeCredentials(s3Folder), secretPlace: undefined };
     },
   };
 }

@@ -129,7 +129,14 @@ function ProjectLinks({ project }: { readonly project: ProjectInfo }) {
           <dl class="facts">
             <CopiedFact name="Address" value={s3.url} />
             <CopiedFact name="Access key" value={s3.accessKeyId} />
-            <CopiedFact name="Secret key" value={s3.secretAccessKey} />
+            {"secretAccessKey" in s3 ? (
+              <CopiedFact name="Secret key" value={s3.secretAccessKey} />
+            ) : (
+              <>
+                <dt>Secret key</dt>
+                <dd>{s3.secretPlace}</dd>
+              </>
+            )}
           </dl>
         </Dialog>
       )}
