@@ -10,7 +10,8 @@ import { ConnectionLostError } from "../store/core/fault.ts";
 import type { Bucket } from "../store/node/bucket.ts";
 import { S3Error } from "./s3-errors.ts";
 import { errorResponse, type S3Request, type S3Response, type S3Service } from "./s3-message.ts";
-import { routeRequest, verbs, type Verb } from "./route.ts";
+import { routeRequest } from "./route.ts";
+import { verbs, type Verb } from "./s3-operations.ts";
 import { accountVerbs } from "./verbs/bucket-verbs.ts";
 import { preflightResponse, readCorsRules } from "./verbs/bucket-rules.ts";
 
@@ -51,7 +52,6 @@ async function execute(request: S3Request, service: S3Service): Promise<S3Respon
   }
   const verb = routeRequest(request);
   if (request.isAnonymous) requirePublic(verb, request, service);
-  screenHeaders(verb, request.headers);
   if (verb === "CreateBucket" || verb === "ListBuckets")
     return accountVerbs[verb](request, service);
   const bucket =
@@ -99,77 +99,5 @@ async function corsHeaders(
   } catch {
     // The response is known; a page that may not read it loses less than the client does.
     return undefined;
-  }
-}
-
-const owner = ["x-amz-expected-bucket-owner"];
-const sourceOwner = ["x-amz-source-expected-bucket-owner"];
-const bypass = ["x-amz-mfa", "x-amz-bypass-governance-retention"];
-const written = [
-  ...owner,
-  "x-amz-tagging",
-  "x-amz-grant-full-control",
-  "x-amz-grant-read",
-  "x-amz-grant-read-acp",
-  "x-amz-grant-write",
-  "x-amz-grant-write-acp",
-  "x-amz-website-redirect-location",
-  "x-amz-object-lock-mode",
-  "x-amz-object-lock-retain-until-date",
-  "x-amz-object-lock-legal-hold",
-  "x-amz-server-side-encryption-aws-kms-key-id",
-  "x-amz-server-side-encryption-context",
-  "x-amz-server-side-encryption-bucket-key-enabled",
-  "x-amz-server-side-encryption",
-  "x-amz-acl",
-];
-/** Values without effect: everything is encrypted with AES256, and an object has no access list. */
-const harmless = new Set([
-  "x-amz-server-side-encryption: AES256",
-  "x-amz-acl: private",
-  "x-amz-acl: public-read",
-  "x-amz-acl: public-read-write",
-  "x-amz-acl: authenticated-read",
-  "x-amz-acl: aws-exec-read",
-  "x-amz-acl: bucket-owner-read",
-  "x-amz-acl: bucket-owner-full-control",
-]);
-
-/** By verb; every other verb refuses `owner`. */
-const refusedHeaders: Partial<Record<Verb, readonly string[]>> = {
-  PutObject: written,
-  CopyObject: [...written, ...sourceOwner, "x-amz-tagging-directive", "x-amz-checksum-algorithm"],
-  CreateMultipartUpload: written,
-  UploadPart: [...owner, "x-amz-server-side-encryption"],
-  UploadPartCopy: [
-    ...owner,
-    ...sourceOwner,
-    "x-amz-copy-source-if-match",
-    "x-amz-copy-source-if-none-match",
-    "x-amz-copy-source-if-modified-since",
-    "x-amz-copy-source-if-unmodified-since",
-  ],
-  DeleteObject: [...owner, ...bypass],
-  DeleteObjects: [...owner, ...bypass],
-  AbortMultipartUpload: [],
-  ListBuckets: [],
-};
-
-/**
- * Refuses headers that change what a request means in ways that the store does not have. The deployed
- * service refuses them by verb, with their names; unknown headers are ignored.
- *
- * @throws S3Error
- */
-export function screenHeaders(verb: Verb, headers: S3Request["headers"]): void {
-  if (headers.has("x-amz-security-token")) {
-    throw new S3Error("InvalidArgument", "X-Amz-Security-Token");
-  }
-  for (const name of refusedHeaders[verb] ?? owner) {
-    const value = headers.get(name);
-    if (value === undefined) continue;
-    // The encryption of a part is that of its upload.
-    if (verb !== "UploadPart" && harmless.has(`${name}: ${value}`)) continue;
-    throw new S3Error("NotImplemented", `Header '${name}' with value '${value}' not implemented`);
   }
 }

@@ -16,7 +16,7 @@ import { parseAuthorization, verifySignature } from "./authorization.ts";
 import { RequestBody } from "./request-body.ts";
 import { S3Error } from "./s3-errors.ts";
 import type { S3Request, S3Response, S3Service } from "./s3-message.ts";
-import { bucketOfHost, parseParameters, parseTarget } from "./route.ts";
+import { bucketOfHost, isHoisted, parseParameters, parseTarget } from "./route.ts";
 
 /** 8 KiB of metadata in percent-encoding, and a presigned URL. */
 const headerBytesMax = 64 * 1024;
@@ -136,20 +136,13 @@ function decodeOctets(text: string): string {
   }
 }
 
-/**
- * Presigned URLs carry headers as parameters, such as `x-amz-meta-*` and `x-amz-storage-class`.
- *
- * AWS SDKs put the checksum of an empty body among them, because they do not know the body. So a
- * checksum counts only in a header.
- */
 function addHoistedHeaders(
   headers: Map<string, string>,
   parameters: ReadonlyMap<string, string>,
 ): void {
   for (const [parameter, value] of parameters) {
     const name = parameter.toLowerCase();
-    const isHoisted = /^x-amz-(?!checksum|sdk|content-sha256)/.test(name);
-    if (isHoisted && !headers.has(name)) headers.set(name, value);
+    if (isHoisted(name) && !headers.has(name)) headers.set(name, value);
   }
 }
 

@@ -17,7 +17,6 @@ import {
   overriddenHeaders,
   parseDescription,
 } from "./object-headers.ts";
-import { screenHeaders } from "./answer.ts";
 import { parseParameters } from "./route.ts";
 
 const headersOf = (values: Record<string, string | undefined>): ReadonlyMap<string, string> =>
@@ -212,30 +211,6 @@ it("parseCopySource() reads a bucket and a key of the only version", () => {
   expect(parseCopySource("b/a?b").key).toBe("a?b");
   expect(() => parseCopySource("b/a?versionId=1")).toThrow("version does not exist");
   expect(() => parseCopySource("no-slash")).toThrow("copy source bucket name");
-});
-
-describe("screenHeaders()", () => {
-  it.each([
-    ["PutObject", { "x-amz-tagging": "a=b" }, "Header 'x-amz-tagging' with value 'a=b' not impl"],
-    ["PutObject", { "x-amz-acl": "other" }, "x-amz-acl"],
-    ["PutObject", { "x-amz-server-side-encryption": "aws:kms" }, "aws:kms"],
-    ["GetObject", { "x-amz-security-token": "x" }, "X-Amz-Security-Token"],
-    ["DeleteObject", { "x-amz-mfa": "1" }, "x-amz-mfa"],
-    ["HeadBucket", { "x-amz-expected-bucket-owner": "1" }, "expected-bucket-owner"],
-  ] as const)("refuses with %s %j", (verb, values, text) => {
-    expect(() => screenHeaders(verb, headersOf(values as Record<string, string>))).toThrow(text);
-  });
-
-  it("accepts what has no effect, and what other verbs refuse", () => {
-    const accepted = headersOf({
-      "x-amz-acl": "public-read",
-      "x-amz-server-side-encryption": "AES256",
-      "x-amz-mfa": "1",
-      "x-amz-foobar": "1",
-    });
-    expect(() => screenHeaders("PutObject", accepted)).not.toThrow();
-    expect(() => screenHeaders("GetObject", headersOf({ "x-amz-tagging": "a" }))).not.toThrow();
-  });
 });
 
 describe("the key of a customer", () => {

@@ -1,14 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { bucketOfHost, parseTarget, parseParameters, routeRequest } from "./route.ts";
 
-function route(method: string, text: string, isCopy = false): string {
+const copySource = { "x-amz-copy-source": "/b/k" };
+
+function route(method: string, text: string, headers: Record<string, string> = {}): string {
   const target = parseTarget(text, "localhost", []);
   return routeRequest({
     method,
     bucketName: target.bucketName,
     key: target.key,
     parameters: parseParameters(target.query),
-    headers: new Map(isCopy ? [["x-amz-copy-source", "/b/k"]] : []),
+    headers: new Map(Object.entries(headers)),
   });
 }
 
@@ -36,16 +38,19 @@ describe("routeRequest()", () => {
     ["POST", "/b?delete", "DeleteObjects"],
     ["GET", "/b/k", "GetObject"],
     ["GET", "/b/k?partNumber=1", "GetObject"],
-    ["HEAD", "/b/k?acl", "HeadObject"],
+    ["GET", "/b/k?v=2&policy", "GetObject"],
+    ["HEAD", "/b/k?v=2", "HeadObject"],
     ["PUT", "/b/k", "PutObject"],
-    ["POST", "/b/k", "PutObject"],
-    ["PUT", "/b/k?uploadId=u", "PutObject"],
+    ["PUT", "/b/k?x-id=PutObject&X-Amz-Date=x&x-amz-checksum-crc32=x", "PutObject"],
+    ["GET", "/b?lifecycle&x-id=GetBucketLifecycleConfiguration", "GetBucketLifecycle"],
+    ["DELETE", "/b/k?versionId=null", "DeleteObject"],
+    ["GET", "/b/k?x-amz-checksum-mode=ENABLED", "GetObject"],
+    ["GET", "/b/k?uploads", "ListMultipartUploads"],
     ["PUT", "/b/k?uploadId=u&partNumber=1", "UploadPart"],
     ["GET", "/b/k?uploadId=u", "ListParts"],
     ["POST", "/b/k?uploads", "CreateMultipartUpload"],
     ["POST", "/b/k?uploadId=u", "CompleteMultipartUpload"],
     ["DELETE", "/b/k?uploadId=u", "AbortMultipartUpload"],
-    ["DELETE", "/b/k?tagging", "DeleteObject"],
   ])("%s %s is %s", (method, text, verb) => {
     expect(route(method, text)).toBe(verb);
   });
@@ -58,8 +63,9 @@ describe("routeRequest()", () => {
   });
 
   it("takes a PUT with a source for a copy", () => {
-    expect(route("PUT", "/b/k", true)).toBe("CopyObject");
-    expect(route("PUT", "/b/k?uploadId=u&partNumber=1", true)).toBe("UploadPartCopy");
+    expect(route("PUT", "/b/k", copySource)).toBe("CopyObject");
+    expect(route("PUT", "/b/k?uploadId=u&partNumber=1", copySource)).toBe("UploadPartCopy");
+    expect(() => route("POST", "/b/k?uploads", copySource)).toThrow("Header 'x-amz-copy-source'");
   });
 
   it.each([
@@ -78,11 +84,92 @@ describe("routeRequest()", () => {
     ["POST", "/b", "multipart/form-data"],
     ["GET", "/b/k?tagging", "GetObjectTagging not implemented"],
     ["PUT", "/b/k?acl", "PutObjectAcl not implemented"],
+    ["DELETE", "/b/k?tagging", "DeleteObjectTagging not implemented"],
+    ["DELETE", "/b/k?acl", "DeleteObject search parameter acl not implemented"],
+    ["DELETE", "/b/k?legal-hold", "DeleteObject search parameter legal-hold not implemented"],
+    ["DELETE", "/b/k?uploads", "DeleteObject search parameter uploads not implemented"],
+    ["DELETE", "/b/k?junk", "DeleteObject search parameter junk not implemented"],
+    ["DELETE", "/b/k?uploadId=u&tagging", "AbortMultipartUpload search parameter tagging"],
+    ["PUT", "/b/k?renameObject", "RenameObject not implemented"],
+    ["PUT", "/b/k?encryption", "UpdateObjectEncryption not implemented"],
+    ["PUT", "/b/k?append&position=1", "PutObject search parameter append not implemented"],
+    ["PUT", "/b/k?uploadId=u", "PutObject search parameter uploadId not implemented"],
+    ["PUT", "/b/k?partNumber=1", "PutObject search parameter partNumber not implemented"],
+    ["PUT", "/b/k?versionId=null", "PutObject search parameter versionId not implemented"],
+    ["POST", "/b/k", "POST of an object without a known subresource not implemented"],
+    ["POST", "/b/k?uploadId=u&partNumber=1", "search parameter partNumber not implemented"],
+    ["HEAD", "/b/k?acl", "HeadObject search parameter acl not implemented"],
+    ["HEAD", "/b?junk", "HeadBucket search parameter junk not implemented"],
+    ["POST", "/b?delete&junk", "DeleteObjects search parameter junk not implemented"],
+    ["GET", "/b?cors&junk", "GetBucketCors search parameter junk not implemented"],
+    ["GET", "/b?location&junk", "Search param junk is unsupported for bucket location"],
+    ["PUT", "/b/k?x-id=RenameObject", "Operation RenameObject by a request for PutObject not impl"],
+    ["GET", "/?x-id=ListDirectoryBuckets", "Operation ListDirectoryBuckets by a request for List"],
+    ["PUT", "/b/k?x-amz-storage-class=STANDARD", "search parameter x-amz-storage-class not impl"],
+    ["GET", "/b/k?x-amz-acl=private", "GetObject search parameter x-amz-acl not implemented"],
+    ["PUT", "/b/k?x-amz-checksum-sha512=x", "search parameter x-amz-checksum-sha512 not impl"],
     ["PATCH", "/b/k", "No route matches"],
     ["POST", "/", "No route matches"],
     ["PUT", "/b/k?uploadId=u&partNumber=1.0", "No route matches"],
   ])("refuses %s %s: %s", (method, text, message) => {
     expect(() => route(method, text)).toThrow(message);
+  });
+});
+
+describe("routeRequest() reads headers, and", () => {
+  it.each([
+    ["PUT", "/b/k", { "x-amz-acl": "public-read", "x-amz-server-side-encryption": "AES256" }],
+    ["PUT", "/b/k", { "x-amz-meta-a": "1", "x-amz-storage-class": "STANDARD_IA" }],
+    ["PUT", "/b/k?X-Amz-Storage-Class=STANDARD", { "x-amz-storage-class": "STANDARD" }],
+    ["PUT", "/b/k", { ...copySource, "cf-copy-destination-if-match": "*" }],
+    ["PUT", "/b", { "x-amz-object-ownership": "BucketOwnerEnforced" }],
+    ["GET", "/b/k", { "cf-ray": "1", "cf-connecting-ip": "1", "cdn-loop": "1" }],
+    ["GET", "/b/k", { "x-amz-te": "append-md5", "x-amz-request-payer": "requester" }],
+    ["DELETE", "/b/k", { "x-amz-date": "d", "x-amz-content-sha256": "s", "if-match": "e" }],
+  ] as const)("accepts %s %s with %j", (method, text, headers) => {
+    expect(() => route(method, text, { ...headers })).not.toThrow();
+  });
+
+  it.each([
+    ["PUT", "/b/k", "x-amz-tagging", "a=b"],
+    ["PUT", "/b/k", "x-amz-acl", "other"],
+    ["PUT", "/b/k", "x-amz-server-side-encryption", "aws:kms"],
+    ["PUT", "/b/k", "x-amz-write-offset-bytes", "3"],
+    ["PUT", "/b/k", "x-amz-rename-source", "/b/k"],
+    ["PUT", "/b/k", "x-amz-checksum-sha512", "x"],
+    ["PUT", "/b/k", "x-amz-checksum-algorithm", "MD5"],
+    ["PUT", "/b/k", "x-amz-object-lock-mode", "GOVERNANCE"],
+    ["PUT", "/b/k", "x-amz-website-redirect-location", "/"],
+    ["PUT", "/b/k", "x-amz-copy-source-range", "bytes=0-1"],
+    ["PUT", "/b/k", "x-amz-copy-source-if-match", "e"],
+    ["PUT", "/b/k", "cf-copy-destination-if-match", "e"],
+    ["PUT", "/b/k", "cf-junk", "1"],
+    ["PUT", "/b/k?uploadId=u&partNumber=1", "x-amz-server-side-encryption", "AES256"],
+    ["POST", "/b/k?uploads", "x-amz-grant-read", "id=x"],
+    ["DELETE", "/b/k", "x-amz-mfa", "1"],
+    ["DELETE", "/b/k", "x-amz-if-match-size", "1"],
+    ["DELETE", "/b/k?uploadId=u", "x-amz-if-match-initiated-time", "1"],
+    ["POST", "/b?delete", "x-amz-bypass-governance-retention", "true"],
+    ["GET", "/b/k", "x-amz-junk", "1"],
+    ["HEAD", "/b", "x-amz-expected-bucket-owner", "1"],
+    ["PUT", "/b", "x-amz-bucket-object-lock-enabled", "true"],
+  ])("refuses %s %s with %s: %s", (method, text, name, value) => {
+    expect(() => route(method, text, { [name]: value })).toThrow(
+      `Header '${name}' with value '${value}' not implemented`,
+    );
+  });
+
+  it("refuses what only other sources of a copy have", () => {
+    const copy = { ...copySource, "x-amz-tagging-directive": "COPY" };
+    expect(() => route("PUT", "/b/k", copy)).toThrow("x-amz-tagging-directive");
+    const part = { ...copySource, "x-amz-copy-source-if-match": "e" };
+    expect(() => route("PUT", "/b/k?uploadId=u&partNumber=1", part)).toThrow("if-match");
+  });
+
+  it("refuses a session token", () => {
+    expect(() => route("GET", "/b/k", { "x-amz-security-token": "x" })).toThrow(
+      "X-Amz-Security-Token",
+    );
   });
 });
 

@@ -5,18 +5,20 @@
  *     virtual-host style   http://photos.localhost:8789/a.jpg     the same
  *
  * The text of a request is taken as it is: a URL would collapse `.` and `..`, which belong to keys. The
- * deployed service decides about the verb by the method and by the presence of parameters; operations
- * that it knows and does not implement have their names in the answer.
+ * table of `s3-operations.ts` decides about the verb, and about each name in the request.
  */
 import { hostName } from "../base/host-rule.ts";
 import { parseQuery } from "../http/uri.ts";
 import { S3Error } from "./s3-errors.ts";
-import { isGeneralParameter, type S3Request } from "./s3-message.ts";
-import { bucketRuleVerbs } from "./verbs/bucket-rules.ts";
-import { bucketVerbs, type accountVerbs } from "./verbs/bucket-verbs.ts";
-import { listVerbs } from "./verbs/list-verbs.ts";
-import { multipartVerbs } from "./verbs/multipart-verbs.ts";
-import { objectVerbs } from "./verbs/object-verbs.ts";
+import type { S3Request } from "./s3-message.ts";
+import {
+  generalNames,
+  operations,
+  type Level,
+  type Operation,
+  type RefusedOperation,
+  type Verb,
+} from "./s3-operations.ts";
 
 interface RequestTarget extends Pick<S3Request, "bucketName" | "key" | "bucketUrl"> {
   /** As the client has sent it. */
@@ -73,204 +75,195 @@ export function parseParameters(query: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-/** Verbs about a bucket that exists, or about an object in it. */
-export const verbs = {
-  ...bucketRuleVerbs,
-  ...bucketVerbs,
-  ...listVerbs,
-  ...multipartVerbs,
-  ...objectVerbs,
-};
-
-export type Verb = keyof typeof accountVerbs | keyof typeof verbs;
+/**
+ * Presigned URLs carry headers as parameters, such as `x-amz-meta-*` and `x-amz-storage-class`.
+ *
+ * AWS SDKs put the checksum of an empty body among them, because they do not know the body. So a
+ * checksum counts only in a header.
+ *
+ * @param name in lower case
+ */
+export function isHoisted(name: string): boolean {
+  return /^x-amz-(?!checksum|sdk|content-sha256)/.test(name);
+}
 
 type RoutedRequest = Pick<S3Request, "method" | "bucketName" | "key" | "parameters" | "headers">;
 
-/** @throws S3Error for an operation that does not exist or is not implemented */
-export function routeRequest(request: RoutedRequest): Verb {
-  if (request.bucketName !== "") {
-    return request.key === "" ? routeBucket(request) : routeObject(request);
-  }
-  if (request.method !== "GET") throw new S3Error("RouteNotFound");
-  refuseParameters(request, ["prefix", "max-buckets", "continuation-token"], "ListBuckets");
-  return "ListBuckets";
+/** A row of the table, in the form in which requests are compared with it. */
+interface Route {
+  readonly selectors: readonly Selector[];
+  readonly operation: Operation | RefusedOperation;
+  /** What a request may have: the selectors, what the row accepts, and what every row accepts. */
+  readonly known: KnownNames;
 }
 
-/** Operations that are not implemented: the parameter, the methods, and the name after the method. */
-type RefusedOperation = readonly [parameter: string, methods: string, name: string];
+interface Selector {
+  readonly name: string;
+  readonly value: string | undefined;
+}
 
-const bucketRoutes = routeTable(
-  {
-    "DELETE cors": "DeleteBucketCors",
-    "DELETE lifecycle": "DeleteBucketLifecycle",
-    "GET cors": "GetBucketCors",
-    "GET encryption": "GetBucketEncryption",
-    "GET lifecycle": "GetBucketLifecycle",
-    "GET location": "GetBucketLocation",
-    "GET object-lock": "GetObjectLockConfiguration",
-    "GET replication": "GetBucketReplication",
-    "GET tagging": "GetBucketTagging",
-    "GET uploads": "ListMultipartUploads",
-    "GET versioning": "GetBucketVersioning",
-    "GET versions": "ListObjectVersions",
-    "PUT cors": "PutBucketCors",
-    "PUT lifecycle": "PutBucketLifecycle",
-  },
-  [
-    ["accelerate", "Get Put", "BucketAccelerateConfiguration"],
-    ["acl", "Get Put", "BucketAcl"],
-    ["analytics", "Get Put Delete", "BucketAnalyticsConfiguration"],
-    ["encryption", "Put Delete", "BucketEncryption"],
-    ["intelligent-tiering", "Get Put Delete", "BucketIntelligentTieringConfiguration"],
-    ["inventory", "Get Put Delete", "BucketInventoryConfiguration"],
-    ["logging", "Get Put", "BucketLogging"],
-    ["metrics", "Get Put Delete", "BucketMetricsConfiguration"],
-    ["notification", "Get Put", "BucketNotificationConfiguration"],
-    ["object-lock", "Put", "ObjectLockConfiguration"],
-    ["ownershipControls", "Get Put Delete", "BucketOwnershipControls"],
-    ["policy", "Get Put Delete", "BucketPolicy"],
-    // The deployed service doubles the word Get.
-    ["policyStatus", "Get", "GetBucketPolicyStatus"],
-    ["publicAccessBlock", "Get Put", "PublicAccessBlock"],
-    ["replication", "Put Delete", "BucketReplication"],
-    ["requestPayment", "Get Put", "BucketRequestPayment"],
-    ["tagging", "Put Delete", "BucketTagging"],
-    ["versioning", "Put", "BucketVersioning"],
-    ["website", "Get Put Delete", "BucketWebsite"],
-  ],
+interface KnownNames {
+  /** The values of a name; `null` for any value. */
+  readonly values: ReadonlyMap<string, ReadonlySet<string> | null>;
+  readonly prefixes: readonly string[];
+}
+
+/** By `METHOD level`; the routes with the most selectors are first. */
+const routes = parseTable();
+const general = parseNames(wordsOf(generalNames));
+/** What names an operation about an object, whatever the method. */
+const objectSelectors = new Set(
+  Object.keys(operations)
+    .map((text) => text.split(" "))
+    .filter(([, level]) => level === "object")
+    .flatMap(([, , ...selectors]) => selectors),
 );
 
-const objectRoutes = routeTable({}, [
-  ["acl", "Get Put", "ObjectAcl"],
-  ["attributes", "Get", "ObjectAttributes"],
-  ["legal-hold", "Get Put", "ObjectLegalHold"],
-  ["retention", "Get Put", "ObjectRetention"],
-  ["tagging", "Get Put", "ObjectTagging"],
-  ["torrent", "Get", "ObjectTorrent"],
-])
-  .set("POST restore", { refused: "RestoreObject" })
-  .set("POST select", { refused: "SelectObjectContent" });
-
-function routeTable(
-  served: Readonly<Record<string, Verb>>,
-  refused: readonly RefusedOperation[],
-): Map<string, Verb | { readonly refused: string }> {
-  const routes = new Map<string, Verb | { readonly refused: string }>(Object.entries(served));
-  for (const [parameter, methods, name] of refused) {
-    for (const method of methods.split(" ")) {
-      routes.set(`${method.toUpperCase()} ${parameter}`, { refused: method + name });
-    }
+function parseTable(): ReadonlyMap<string, readonly Route[]> {
+  const table = new Map<string, Route[]>();
+  for (const [text, operation] of Object.entries(operations)) {
+    const [method, level, ...selectors] = text.split(" ");
+    const place = `${method} ${level}`;
+    const accepted = "verb" in operation ? wordsOf(operation.accepts) : [];
+    const route = {
+      selectors: selectors.map(parseName),
+      operation,
+      known: parseNames([...wordsOf(generalNames), ...selectors, ...accepted]),
+    };
+    const ofPlace = [...(table.get(place) ?? []), route];
+    table.set(
+      place,
+      ofPlace.toSorted((one, other) => other.selectors.length - one.selectors.length),
+    );
   }
-  return routes;
+  return table;
 }
 
-/** The first parameter that names a verb decides, wherever it stands. */
-function findRoute(
-  { method, parameters }: RoutedRequest,
-  routes: typeof bucketRoutes,
-): Verb | null {
-  for (const name of parameters.keys()) {
-    const found = routes.get(`${method} ${name}`);
-    if (typeof found === "string") return found;
-    if (found !== undefined) throw notImplemented(found.refused);
-  }
-  return null;
+function wordsOf(names: string): string[] {
+  return names.split(" ").filter((word) => word !== "");
 }
 
-function routeBucket(request: RoutedRequest): Verb {
-  const { method, parameters, headers } = request;
-  switch (method) {
-    case "HEAD":
-      return "HeadBucket";
-    case "GET":
-      return findRoute(request, bucketRoutes) ?? routeList(request);
-    case "PUT":
-      return findRoute(request, bucketRoutes) ?? routeBareBucket(request, "CreateBucket");
-    case "DELETE":
-      return findRoute(request, bucketRoutes) ?? routeBareBucket(request, "DeleteBucket");
-    case "POST":
-      if (parameters.has("delete")) return "DeleteObjects";
-      if (/^multipart\/form-data\b/i.test(headers.get("content-type") ?? "")) {
-        throw notImplemented("PostObject");
-      }
-      // Deviation: the deployed service answers 200 to a signed POST.
-      throw new S3Error(
-        "PreconditionFailed",
-        "Bucket POST must be of the enclosure-type multipart/form-data",
-      );
-    default:
-      throw new S3Error("RouteNotFound");
-  }
+function parseName(word: string): Selector {
+  const [name, value] = word.split("=") as [string, string?];
+  return { name, value };
 }
 
-function routeBareBucket({ method, parameters }: RoutedRequest, verb: Verb): Verb {
-  const unknown = Array.from(parameters.keys()).filter((name) => !isGeneralParameter(name));
-  if (unknown.length === 0) return verb;
-  throw new S3Error(
-    "InvalidArgument",
-    `Unsupported search param(s) "${unknown.join('", "')}" on a ${method} bucket route`,
+function parseNames(words: readonly string[]): KnownNames {
+  const values = new Map<string, Set<string> | null>();
+  for (const { name, value } of words.map(parseName)) {
+    values.set(name, value === undefined ? null : (values.get(name) ?? new Set()).add(value));
+  }
+  const prefixes = words.filter((word) => word.endsWith("*")).map((word) => word.slice(0, -1));
+  return { values, prefixes };
+}
+
+function isKnown({ values, prefixes }: KnownNames, name: string, value: string): boolean {
+  const accepted = values.get(name);
+  if (accepted === undefined) return prefixes.some((prefix) => name.startsWith(prefix));
+  return accepted === null || accepted.has(value);
+}
+
+/** A header that can change what a request means, and so must be known. */
+function isSignificant(headerName: string): boolean {
+  return headerName.startsWith("x-amz-") || headerName.startsWith("cf-");
+}
+
+/** @throws S3Error for an operation that does not exist, or for a name that its row does not have */
+export function routeRequest(request: RoutedRequest): Verb {
+  const { method, bucketName, key, parameters, headers } = request;
+  const level: Level = bucketName === "" ? "account" : key === "" ? "bucket" : "object";
+  const route = routes.get(`${method} ${level}`)?.find(({ selectors }) =>
+    selectors.every(({ name, value }) => {
+      const given = isSignificant(name) ? headers.get(name) : parameters.get(name);
+      return given !== undefined && (value === undefined || value === given);
+    }),
+  );
+  if (route === undefined) throw unknownRoute(request, level);
+  const { operation } = route;
+  if ("refused" in operation) throw notImplemented(operation.refused);
+  refuseParameters(request, route.known, operation);
+  refuseHeaders(request, route.known);
+  return operation.verb;
+}
+
+function unknownRoute({ method, headers }: RoutedRequest, level: Level): S3Error {
+  if (method !== "POST" || level === "account") return new S3Error("RouteNotFound");
+  if (/^multipart\/form-data\b/i.test(headers.get("content-type") ?? "")) {
+    return notImplemented("PostObject");
+  }
+  if (level === "object") return notImplemented("POST of an object without a known subresource");
+  // Deviation: the deployed service answers 200 to a signed POST.
+  return new S3Error(
+    "PreconditionFailed",
+    "Bucket POST must be of the enclosure-type multipart/form-data",
   );
 }
 
-const listParameters = ["prefix", "delimiter", "max-keys", "encoding-type"];
-
-function routeList(request: RoutedRequest): Verb {
-  const { parameters } = request;
-  const type = parameters.get("list-type");
-  if (type === "2") {
-    const own = ["list-type", "continuation-token", "start-after", "fetch-owner"];
-    refuseParameters(request, [...listParameters, ...own], "ListObjectsV2");
-    return "ListObjectsV2";
-  }
-  if (type !== undefined) throw notImplemented(`ListObjectsV${type}`);
-  if (parameters.has("continuation-token")) {
-    throw new S3Error("InvalidArgument", "continuation-token not supported in ListObjects");
-  }
-  refuseParameters(request, [...listParameters, "marker"], "ListObjectsV1");
-  return "ListObjects";
-}
-
-function routeObject(request: RoutedRequest): Verb {
-  const { method, parameters, headers } = request;
-  const hasUpload = parameters.has("uploadId");
-  const isCopy = headers.has("x-amz-copy-source");
+/** @throws S3Error */
+function refuseParameters(
+  { method, parameters, headers }: RoutedRequest,
+  known: KnownNames,
+  { verb, passesOver }: Operation,
+): void {
   const partNumber = parameters.get("partNumber");
   // The routes of the deployed service accept text that looks like an integer; the verb checks it.
-  if (hasUpload && partNumber !== undefined && !/^ *-?\d*$/.test(partNumber)) {
+  if (parameters.has("uploadId") && partNumber !== undefined && !/^ *-?\d*$/.test(partNumber)) {
     throw new S3Error("RouteNotFound");
   }
-  switch (method) {
-    case "HEAD":
-      return "HeadObject";
-    case "GET":
-      if (hasUpload) return "ListParts";
-      if (parameters.has("uploads")) return "ListMultipartUploads";
-      return findRoute(request, objectRoutes) ?? "GetObject";
-    case "PUT":
-      // With an upload and without a number, the deployed service stores an object.
-      if (hasUpload && partNumber !== undefined) return isCopy ? "UploadPartCopy" : "UploadPart";
-      return findRoute(request, objectRoutes) ?? (isCopy ? "CopyObject" : "PutObject");
-    case "POST":
-      if (hasUpload) return "CompleteMultipartUpload";
-      if (parameters.has("uploads")) return "CreateMultipartUpload";
-      // The deployed service stores the body of any other POST as an object.
-      return findRoute(request, objectRoutes) ?? "PutObject";
-    case "DELETE":
-      return hasUpload ? "AbortMultipartUpload" : "DeleteObject";
-    default:
-      throw new S3Error("RouteNotFound");
+  const unknown = Array.from(parameters).filter(([name, value]) => {
+    const header = name.toLowerCase();
+    if (isKnown(general, header, value)) return false;
+    if (header.startsWith("x-amz-")) {
+      // Elsewhere than in a presigned URL, the parameter would have no effect.
+      const hasEffect = !isHoisted(header) || headers.get(header) === value;
+      return !hasEffect || !isKnown(known, header, value);
+    }
+    return !isKnown(known, name, value) && !(passesOver && !objectSelectors.has(name));
+  });
+  if (unknown.length > 0) throw unknownParameters(verb, method, unknown);
+  const id = parameters.get("x-id");
+  // Settings have a longer name in AWS's clients.
+  if (id !== undefined && id !== verb && id !== `${verb}Configuration`) {
+    throw notImplemented(`Operation ${id} by a request for ${verb}`);
   }
 }
 
-function refuseParameters(
-  { parameters }: RoutedRequest,
-  known: readonly string[],
-  verb: string,
-): void {
-  const unknown = Array.from(parameters.keys()).find(
-    (name) => !known.includes(name) && !isGeneralParameter(name),
-  );
-  if (unknown !== undefined) throw notImplemented(`${verb} search parameter ${unknown}`);
+/** The texts of the deployed service, which has the first three of its own. */
+function unknownParameters(
+  verb: Verb,
+  method: string,
+  unknown: readonly (readonly [name: string, value: string])[],
+): S3Error {
+  const [[name, value]] = unknown as [[string, string]];
+  if (verb === "CreateBucket" || verb === "DeleteBucket") {
+    const names = unknown.map(([each]) => each).join('", "');
+    return new S3Error(
+      "InvalidArgument",
+      `Unsupported search param(s) "${names}" on a ${method} bucket route`,
+    );
+  }
+  if (verb === "GetBucketLocation") {
+    const text = `Search param ${name} is unsupported for bucket location`;
+    return new S3Error("InvalidArgument", text);
+  }
+  if (verb !== "ListObjects") return notImplemented(`${verb} search parameter ${name}`);
+  if (name === "list-type") return notImplemented(`ListObjectsV${value}`);
+  if (name === "continuation-token") {
+    return new S3Error("InvalidArgument", "continuation-token not supported in ListObjects");
+  }
+  return notImplemented(`ListObjectsV1 search parameter ${name}`);
+}
+
+/** @throws S3Error */
+function refuseHeaders({ headers }: RoutedRequest, known: KnownNames): void {
+  if (headers.has("x-amz-security-token")) {
+    throw new S3Error("InvalidArgument", "X-Amz-Security-Token");
+  }
+  for (const [name, value] of headers) {
+    if (isSignificant(name) && !isKnown(known, name, value)) {
+      throw notImplemented(`Header '${name}' with value '${value}'`);
+    }
+  }
 }
 
 function notImplemented(name: string): S3Error {

@@ -110,11 +110,6 @@ export function parseDocument(text: string, rootName: string): XmlElement {
   return root;
 }
 
-/** Parameters that may be in any request: those of a presigned URL, and the AWS SDK's name of the operation. */
-export function isGeneralParameter(name: string): boolean {
-  return /^x-amz-/i.test(name) || name === "x-id";
-}
-
 /** @throws S3Error InvalidArgument */
 export function wholeParameter(
   { parameters }: S3Request,

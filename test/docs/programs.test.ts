@@ -6,7 +6,7 @@ import { parseFaultSpec } from "../../src/config/fault-spec.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { readDnsConfig } from "../../src/dns/config/dns-config.ts";
 import { queryFaultKinds } from "../../src/dns/fault/query-fault.ts";
-import { verbs } from "../../src/s3/route.ts";
+import { verbs } from "../../src/s3/s3-operations.ts";
 import { accountVerbs } from "../../src/s3/verbs/bucket-verbs.ts";
 import { DnsFaults } from "../../src/testing/dns-zones.ts";
 import { Client } from "../dns/support/client.ts";

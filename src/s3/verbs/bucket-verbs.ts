@@ -1,7 +1,6 @@
 /** Verbs about buckets, and settings that are the same for every bucket. */
 import { S3Error } from "../s3-errors.ts";
 import {
-  isGeneralParameter,
   owner,
   parseDocument,
   wholeParameter,
@@ -61,15 +60,8 @@ export const bucketVerbs = {
   },
 
   /** Deviation: buckets have no location, so the answer is the region of all buckets. */
-  async GetBucketLocation({ parameters }) {
-    const unknown = Array.from(parameters.keys()).find(
-      (name) => name !== "location" && !isGeneralParameter(name),
-    );
-    if (unknown === undefined) return xmlResponse("LocationConstraint", "auto");
-    throw new S3Error(
-      "InvalidArgument",
-      `Search param ${unknown} is unsupported for bucket location`,
-    );
+  async GetBucketLocation() {
+    return xmlResponse("LocationConstraint", "auto");
   },
 
   /** The deployed service encrypts everything in one way, and says so for every bucket. */
