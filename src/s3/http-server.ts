@@ -22,6 +22,10 @@ import { bucketOfHost, isHoisted, parseParameters, parseTarget } from "./route.t
 const headerBytesMax = 64 * 1024;
 /** A client that sends nothing for so long in the middle of a request is gone. */
 const idleMilliseconds = 5 * 60_000;
+/** From the connection or the first octet of a later request to the end of the head, as at the port of the record API. */
+const headMillisecondsMax = 15_000;
+/** How often Node looks, in this time, for heads that take longer. */
+const looksPerHead = 3;
 /** AWS SDKs keep connections for less. A connection that the server closes first fails a request. */
 const keepAliveMilliseconds = 65_000;
 
@@ -31,10 +35,16 @@ export interface ServedStore extends S3Service {
   readonly hosts: readonly string[];
 }
 
-export function createS3Server(served: ServedStore): Server {
+/** @param headersTimeout milliseconds for the head of a request. The answer to a head that takes longer is 408 */
+export function createS3Server(
+  served: ServedStore,
+  { headersTimeout = headMillisecondsMax }: { readonly headersTimeout?: number } = {},
+): Server {
   const server = createServer({
     maxHeaderSize: headerBytesMax,
     keepAliveTimeout: keepAliveMilliseconds,
+    headersTimeout,
+    connectionsCheckingInterval: Math.ceil(headersTimeout / looksPerHead),
     // A large upload takes longer than any limit. `idleMilliseconds` ends one that stands still.
     requestTimeout: 0,
     noDelay: true,

@@ -3,6 +3,7 @@
  * and the store that the server serves. `http-server.ts` makes requests and sends responses.
  */
 import { readXml, writeXml, type XmlContent, type XmlElement } from "../http/xml.ts";
+import { contentRange } from "../store/core/byte-range.ts";
 import type { CorsRule } from "../store/core/cors.ts";
 import { StoreError } from "../store/core/errors.ts";
 import type { StorageClass } from "../store/core/operations.ts";
@@ -80,7 +81,13 @@ export function xmlResponse(
 export function errorResponse(error: unknown): S3Response {
   const { status, code, message, details } = describeError(error);
   const content = { Code: code, Message: message, ...details };
-  return { status, headers: xmlHeaders, body: writeXml("Error", content, { hasNamespace: false }) };
+  const size = error instanceof StoreError ? error.objectSize : undefined;
+  const range = size === undefined ? undefined : contentRange(null, size);
+  return {
+    status,
+    headers: { ...xmlHeaders, "content-range": range },
+    body: writeXml("Error", content, { hasNamespace: false }),
+  };
 }
 
 function describeError(

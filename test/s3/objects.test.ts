@@ -117,6 +117,28 @@ describe("PutObject and GetObject", () => {
     expect(await range("bytes=5-2")).toEqual([400, "InvalidArgument"]);
   });
 
+  it.each(["GET", "HEAD"])(
+    "%s: a range outside of the object is refused with the size",
+    async (method) => {
+      await put("range", "0123456789");
+      await put("empty", "");
+      const refused = async (key: string, value: string) => {
+        const { status, headers } = await send({
+          method,
+          target: `/photos/${key}`,
+          headers: { range: value },
+        });
+        return [status, headers["content-range"]];
+      };
+      expect(await refused("range", "bytes=10-")).toEqual([416, "bytes */10"]);
+      expect(await refused("range", "bytes=-0")).toEqual([416, "bytes */10"]);
+      expect(await refused("empty", "bytes=0-")).toEqual([416, "bytes */0"]);
+      // The number of a part is no range (RFC 9110 section 14.4).
+      const part = await send({ method, target: "/photos/range?partNumber=2" });
+      expect([part.status, part.headers["content-range"]]).toEqual([416, undefined]);
+    },
+  );
+
   it.each(["GET", "HEAD"])("%s: a range counts if If-Range names this version", async (method) => {
     const target = "/photos/resumed";
     const { headers } = await put("resumed", "0123456789");

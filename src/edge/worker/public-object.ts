@@ -122,7 +122,7 @@ function refuse(object: types.StoreObject, status: 304 | 412 | 416): Response {
     object.writeHttpMetadata(headers);
     for (const name of ["content-type", "content-encoding"]) headers.delete(name);
   }
-  if (status === 416) headers.set("content-range", `bytes */${object.size}`);
+  if (status === 416) headers.set("content-range", contentRange(null, object.size));
   return new Response(null, { status, headers });
 }
 

@@ -23,9 +23,8 @@ import { contentRange, type ByteRange, type RangeRequest } from "../../store/cor
 import { parseIfRange } from "../../store/core/conditional.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { requireSameKey } from "../../store/core/metadata.ts";
-import { decodeObject } from "../../store/core/object.ts";
 import type { DescribedObject } from "../../store/core/operations.ts";
-import type { Bucket, FoundObject } from "../../store/node/bucket.ts";
+import type { FoundObject } from "../../store/node/bucket.ts";
 import { objectMissing, requireBucket, requireKey } from "./buckets.ts";
 import { CallError, failure, type ExplorerCall, type ExplorerResponse } from "./call.ts";
 
@@ -47,8 +46,8 @@ export async function readContent(call: ExplorerCall): Promise<ExplorerResponse>
       opened = await bucket.get({ key });
     }
   } catch (error) {
-    if (!(error instanceof StoreError && error.code === 10039)) throw error;
-    return unsatisfiable(bucket, key);
+    if (!(error instanceof StoreError) || error.objectSize === undefined) throw error;
+    return unsatisfiable(error.objectSize);
   }
   if (opened?.status !== "found") throw objectMissing(bucket.name, key);
   const body = new OpenedContent(opened);
@@ -69,13 +68,10 @@ export async function readContent(call: ExplorerCall): Promise<ExplorerResponse>
 }
 
 /** 416, with the size, so that the browser can ask again. */
-async function unsatisfiable(bucket: Bucket, key: string): Promise<ExplorerResponse> {
-  const found = await bucket.call({ method: "head", key });
-  if (found === null) throw objectMissing(bucket.name, key);
-  const { size } = decodeObject(key, found);
+function unsatisfiable(size: number): ExplorerResponse {
   const text = `The range is outside of the object, which has ${size} bytes.`;
   const refusal = failure(416, text, 10039);
-  return { ...refusal, headers: { ...refusal.headers, "content-range": `bytes */${size}` } };
+  return { ...refusal, headers: { ...refusal.headers, "content-range": contentRange(null, size) } };
 }
 
 /** A header that names no range, or several, is ignored (RFC 9110 section 14.2). */

@@ -157,7 +157,8 @@ export class Bucket {
       return { ok: true, value: this.#perform(operation) };
     } catch (error) {
       if (error instanceof StoreError) {
-        return { ok: false, code: error.code, text: error.message };
+        const { code, message: text, objectSize } = error;
+        return { ok: false, code, text, ...(objectSize !== undefined && { objectSize }) };
       }
       if (!isRead(operation)) throw error;
       // A read has nothing to undo, and other operations may read intact pages.

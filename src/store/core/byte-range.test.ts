@@ -62,7 +62,9 @@ describe("resolveRange() of an object of 10 bytes", () => {
   });
 
   it("cannot satisfy an endless offset", () => {
-    expect(() => resolveRange({ offset: Infinity }, 10)).toThrow(new StoreError(10039));
+    expect(() => resolveRange({ offset: Infinity }, 10)).toThrow(
+      new StoreError(10039, undefined, { objectSize: 10 }),
+    );
   });
 
   it.each([
@@ -127,8 +129,8 @@ describe("resolveRange() of any object", () => {
           return bytes.slice(range.offset, range.offset + range.length);
         };
         const wanted = wantedBytes(bytes, asked);
-        const outcome = wanted.length === 0 ? new StoreError(10039) : wanted;
-        expect(valueOrError(take)).toStrictEqual(outcome);
+        const refusal = new StoreError(10039, undefined, { objectSize: length });
+        expect(valueOrError(take)).toStrictEqual(wanted.length === 0 ? refusal : wanted);
       }),
     );
   });

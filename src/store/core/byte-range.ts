@@ -37,7 +37,7 @@ export function validateRange(range: {
 /**
  * The bytes that `request` selects in an object of `size` bytes.
  *
- * @throws StoreError 10039 when a range of numbers holds no byte of the object. A header that is
+ * @throws StoreError 10039, with the size, when a range of numbers holds no byte of the object. A header that is
  *   malformed, names several ranges or cannot be satisfied selects the whole object
  *   (RFC 7233 section 3.1 lets a server ignore such a header).
  */
@@ -51,7 +51,7 @@ export function resolveRange(request: RangeRequest | undefined, size: number): B
   // Deviation: `{}` selects the whole object, also of size 0.
   if ((request.suffix ?? request.offset ?? request.length) === undefined) return whole;
   const selected = selectBytes(request, size);
-  if (selected === null) throw new StoreError(10039);
+  if (selected === null) throw new StoreError(10039, undefined, { objectSize: size });
   return selected;
 }
 
@@ -62,8 +62,13 @@ export function selectBytes({ suffix, ...range }: NumericRange, size: number): B
   return length > 0 ? { offset, length } : null;
 }
 
-/** `Content-Range` of a response with a range of an object of `size` bytes. */
-export function contentRange({ offset, length }: ByteRange, size: number): string {
+/**
+ * `Content-Range` of a response with a range of an object of `size` bytes; `null`: the range of the request
+ * holds no byte of the object (RFC 9110 section 14.4).
+ */
+export function contentRange(range: ByteRange | null, size: number): string {
+  if (range === null) return `bytes */${size}`;
+  const { offset, length } = range;
   return `bytes ${offset}-${offset + length - 1}/${size}`;
 }
 

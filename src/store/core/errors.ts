@@ -108,6 +108,8 @@ export class StoreError extends Error {
   readonly lacksSpace: boolean;
   /** Only of a bucket on an S3 service. */
   readonly failure: ServiceFailure | undefined;
+  /** Only of 10039: the size of the object that has no byte of the range. */
+  readonly objectSize: number | undefined;
 
   /** @param text replaces the text of the table where a more precise text is known */
   constructor(
@@ -116,13 +118,19 @@ export class StoreError extends Error {
     {
       lacksSpace = false,
       failure,
-    }: { readonly lacksSpace?: boolean; readonly failure?: ServiceFailure | undefined } = {},
+      objectSize,
+    }: {
+      readonly lacksSpace?: boolean;
+      readonly failure?: ServiceFailure | undefined;
+      readonly objectSize?: number | undefined;
+    } = {},
   ) {
     super(text);
     this.name = "StoreError";
     this.code = code;
     this.lacksSpace = lacksSpace;
     this.failure = failure;
+    this.objectSize = objectSize;
   }
 
   get status(): number {

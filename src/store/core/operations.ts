@@ -256,6 +256,8 @@ export type Outcome<M extends Method = Method> = {
       readonly lacksSpace?: boolean;
       /** Only of a bucket on an S3 service. */
       readonly failure?: ServiceFailure;
+      /** Only of 10039. */
+      readonly objectSize?: number;
     }
 );
 
