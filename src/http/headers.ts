@@ -6,9 +6,9 @@
 import { decodeHex } from "../base/hex.ts";
 import {
   checksumAlgorithms,
+  checksumTypeName,
   isComposite,
   type Checksums,
-  type ChecksumType,
   type S3ChecksumAlgorithm,
 } from "../store/core/checksum.ts";
 import { childText, type XmlElement } from "./xml.ts";
@@ -93,10 +93,6 @@ export function checksumTypeOf(checksums: Checksums): string | undefined {
   if (algorithms.length === 0) return undefined;
   const hasComposite = algorithms.some((algorithm) => isComposite(checksums[algorithm] as string));
   return checksumTypeName(hasComposite ? "composite" : "full object");
-}
-
-export function checksumTypeName(type: ChecksumType): string {
-  return type === "composite" ? "COMPOSITE" : "FULL_OBJECT";
 }
 
 /** @returns `null` for text that is not base64 of `bytes` bytes */

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checksumElements, checksumHeaders, decodeWords, encodeWords } from "../http/headers.ts";
-import { parseUploadChecksum } from "./verbs/multipart-verbs.ts";
+import { parseUploadChecksum } from "./request-checksum.ts";
 import { contentRange } from "../store/core/byte-range.ts";
 import { conditionHolds, failedStatus, parseIfRange } from "../store/core/conditional.ts";
 import {

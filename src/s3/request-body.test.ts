@@ -18,7 +18,7 @@ const example =
 
 async function decode(
   body: Buffer,
-  { isSigned = false, hasTrailer = false, length }: Partial<DecodeOptions> & { length: number },
+  options: Partial<DecodeOptions> & { length: number },
   cuts: readonly number[] = [],
 ) {
   const trailer = new Map<string, string>();
@@ -26,16 +26,28 @@ async function decode(
     const ends = [...cuts.toSorted((left, right) => left - right), body.length];
     for (const [index, end] of ends.entries()) yield body.subarray(ends[index - 1] ?? 0, end);
   })();
-  const chunks = decodeChunks({ source, signing }, { isSigned, hasTrailer, length }, trailer);
+  const framing = { isSigned: false, hasTrailer: false, trailerField: null, ...options };
+  const chunks = decodeChunks({ source, signing }, framing, trailer);
   const pieces: Uint8Array[] = [];
   for await (const chunk of chunks) pieces.push(chunk);
   return { text: Buffer.concat(pieces).toString("latin1"), trailer: Object.fromEntries(trailer) };
 }
 
+const unsignedTrailer = { hasTrailer: true, trailerField: "x-amz-checksum-crc32" } as const;
+const signedTrailer = { ...unsignedTrailer, isSigned: true } as const;
+
 type DecodeOptions = Parameters<typeof decodeChunks>[1];
 
-/** A body as a client with the key writes it. */
-function encode(chunks: readonly string[], trailer?: Record<string, string>): Buffer {
+/**
+ * A body as a client with the key writes it.
+ *
+ * @param endOfLine of the fields of the trailer
+ */
+function encode(
+  chunks: readonly string[],
+  trailer?: Record<string, string>,
+  endOfLine = "\r\n",
+): Buffer {
   let last = signing.signature;
   const next = (kind: string, ...hashes: string[]): string =>
     (last = sign(signing.key, [kind, signing.dateText, scope, last, ...hashes].join("\n")));
@@ -50,7 +62,8 @@ function encode(chunks: readonly string[], trailer?: Record<string, string>): Bu
       "AWS4-HMAC-SHA256-TRAILER",
       sha256(lines.map((line) => `${line}\n`).join("")),
     );
-    parts.push(...lines.map((line) => `${line}\r\n`), `x-amz-trailer-signature:${signature}\r\n`);
+    const fields = lines.map((line) => `${line}${endOfLine}`);
+    parts.push(...fields, `x-amz-trailer-signature:${signature}\r\n`);
   }
   return Buffer.from(`${parts.join("")}\r\n`);
 }
@@ -78,7 +91,7 @@ describe("decodeChunks()", () => {
     const body = encode(["hello ", "world"], { "x-amz-checksum-crc32": "DUoRhQ==" });
     const expected = { text: "hello world", trailer: { "x-amz-checksum-crc32": "DUoRhQ==" } };
     const results = new Set<string>();
-    const options = { isSigned: true, hasTrailer: true, length: 11 };
+    const options = { ...signedTrailer, length: 11 };
     const everywhere = Array.from(body.keys());
     // In two and three pieces, the second of 0 to 2 octets, and octet by octet.
     const cuts = everywhere.flatMap((at) => [0, 1, 2].map((length) => [at, at + length]));
@@ -88,23 +101,69 @@ describe("decodeChunks()", () => {
     expect(Array.from(results, (text) => JSON.parse(text))).toEqual([expected]);
   });
 
-  it("refuses a trailer with another signature, and a trailer that was not announced", async () => {
+  it("refuses a trailer with another signature", async () => {
     const body = encode(["data"], { "x-amz-checksum-crc32": "AAAAAA==" });
     const altered = Buffer.from(body.toString().replace("AAAAAA==", "AAAAAQ=="));
-    const options = { isSigned: true, hasTrailer: true, length: 4 };
+    const options = { ...signedTrailer, length: 4 };
     await expect(decode(altered, options)).rejects.toThrow("does not match");
-    await expect(decode(body, { ...options, hasTrailer: false })).rejects.toThrow(
-      "the trailer is not valid",
+    expect((await decode(encode(["data"], {}), { ...options, trailerField: null })).text).toBe(
+      "data",
     );
   });
 
-  it("decodes chunks without signatures, and a trailer whose lines end with LF", async () => {
-    const body = "4\r\ndata\r\n0\r\nx-amz-checksum-crc32:rfPwYg==\n\r\n";
-    expect(await decode(Buffer.from(body), { hasTrailer: true, length: 4 })).toEqual({
+  it("decodes chunks without signatures, and a trailer whose line ends with LF", async () => {
+    const body = "4\r\ndata\r\n0\r\nx-amz-checksum-crc32:rfPzYw==\n\r\n";
+    expect(await decode(Buffer.from(body), { ...unsignedTrailer, length: 4 })).toEqual({
       text: "data",
-      trailer: { "x-amz-checksum-crc32": "rfPwYg==" },
+      trailer: { "x-amz-checksum-crc32": "rfPzYw==" },
     });
     expect((await decode(Buffer.from("0\r\n"), { length: 0 })).text).toBe("");
+  });
+
+  it("decodes what minio-go writes: an empty line after the field, before the signature or the end", async () => {
+    const trailer = { "x-amz-checksum-crc32": "rfPzYw==" };
+    const signed = encode(["data"], trailer, "\n\r\n");
+    expect(await decode(signed, { ...signedTrailer, length: 4 })).toEqual({
+      text: "data",
+      trailer,
+    });
+    const unsigned = "4\r\ndata\r\n0\r\nx-amz-checksum-crc32:rfPzYw==\n\r\n\r\n";
+    const options = { ...unsignedTrailer, length: 4 };
+    expect(await decode(Buffer.from(unsigned), options)).toEqual({ text: "data", trailer });
+    // One empty line, and no more.
+    await expect(decode(Buffer.from(`${unsigned}\r\n`), options)).rejects.toThrow("follow");
+    const twice = encode(["data"], trailer, "\n\r\n\r\n");
+    await expect(decode(twice, { ...signedTrailer, length: 4 })).rejects.toThrow("trailing data");
+    const extended = Buffer.concat([signed, Buffer.from("\r\n")]);
+    await expect(decode(extended, { ...signedTrailer, length: 4 })).rejects.toThrow("follow");
+    const empty = Buffer.from("4\r\ndata\r\n0\r\n\r\n\r\n");
+    await expect(decode(empty, { ...options, trailerField: null })).rejects.toThrow("follow");
+  });
+
+  const crc32 = "x-amz-checksum-crc32:rfPzYw==";
+  it.each([
+    ["that no header announces", `${crc32}\r\n`, { trailerField: null }],
+    ["in a body that has none", `${crc32}\r\n`, { trailerField: null, hasTrailer: false }],
+    ["with another field", "x-amz-checksum-crc32c:rfPzYw==\r\n", {}],
+    ["with a field after the announced one", `${crc32}\r\nx-amz-meta-a:b\r\n`, {}],
+    ["with a field before the announced one", `x-amz-meta-a:b\r\n${crc32}\r\n`, {}],
+    ["that repeats its field", `${crc32}\r\n${crc32}\r\n`, {}],
+    ["with a signature in an unsigned body", `x-amz-trailer-signature:${"0".repeat(64)}\r\n`, {}],
+    ["without its field", "", {}],
+    ["that has no name", "rfPzYw==\r\n", {}],
+  ])("refuses a trailer %s", async (_, trailer, options) => {
+    const body = Buffer.from(`4\r\ndata\r\n0\r\n${trailer}\r\n`);
+    const refused = decode(body, { ...unsignedTrailer, length: 4, ...options });
+    await expect(refused).rejects.toThrow("trailing data");
+  });
+
+  it("refuses a signed trailer without a signature", async () => {
+    const body = encode(["data"], { "x-amz-checksum-crc32": "rfPzYw==" }).toString();
+    const [head = ""] = body.split("x-amz-trailer-signature");
+    const options = { ...signedTrailer, length: 4 };
+    const ended = Buffer.from(`${head}\r\n\r\n`);
+    await expect(decode(ended, options)).rejects.toThrow("trailing data");
+    await expect(decode(Buffer.from(head), options)).rejects.toThrow("number of bytes");
   });
 
   it.each([
@@ -124,10 +183,10 @@ describe("decodeChunks()", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 60 }),
-        fc.boolean(),
-        async (bytes, hasTrailer) => {
+        fc.constantFrom({}, { hasTrailer: true }, unsignedTrailer, signedTrailer),
+        async (bytes, options) => {
           try {
-            await decode(Buffer.from(bytes), { hasTrailer, length: 4 });
+            await decode(Buffer.from(bytes), { ...options, length: 4 });
             return true;
           } catch (error) {
             return (error as Error).name === "S3Error";
@@ -139,36 +198,100 @@ describe("decodeChunks()", () => {
   });
 });
 
-const bodyOf = (headers: Record<string, string>): RequestBody =>
+const bodyOf = (
+  headers: Record<string, string>,
+  { payload = null, text = "" }: { payload?: string | null; text?: string } = {},
+): RequestBody =>
   new RequestBody({
     headers: new Map(Object.entries(headers)),
-    payload: null,
+    payload,
     signing: null,
-    source: (async function* () {})(),
+    source: (async function* () {
+      if (text !== "") yield Buffer.from(text);
+    })(),
   });
+const trailerOf = (algorithm: string) => ({
+  headers: { "x-amz-trailer": `x-amz-checksum-${algorithm}`, "x-amz-decoded-content-length": "4" },
+  text: `4\r\ndata\r\n0\r\nx-amz-checksum-${algorithm}:`,
+  payload: "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+});
 
 describe("RequestBody", () => {
-  it("needs the checksum that the client announces before the body or after it", () => {
-    const before = bodyOf({ "x-amz-checksum-crc32": "NhCmhg==" });
-    expect(before.requiredAlgorithms).toEqual(["md5", "crc32"]);
-    expect(() => before.verify({ crc32: "3610a686" })).not.toThrow();
-    expect(() => before.verify({ crc32: "3610a687" })).toThrow("did not match");
-    const after = bodyOf({
-      "x-amz-trailer": "x-amz-checksum-crc64nvme",
+  it("verifies the checksum and the MD5 that the client sends before the body", () => {
+    const before = bodyOf({
+      "x-amz-checksum-crc32": "NhCmhg==",
       "content-md5": "XUFAKrxLKna5cZ2REBfFkg==",
     });
-    expect(after.checksumAlgorithm).toBe("crc64nvme");
-    expect(() => after.verify({ md5: "5d41402abc4b2a76b9719d911017c592" })).toThrow(
-      "trailing data",
+    expect(before.requiredAlgorithms).toEqual(["md5", "crc32"]);
+    const md5 = "5d41402abc4b2a76b9719d911017c592";
+    expect(() => before.verify({ md5, crc32: "3610a686" })).not.toThrow();
+    expect(() => before.verify({ md5, crc32: "3610a687" })).toThrow("did not match");
+    expect(() => before.verify({ md5: "00", crc32: "3610a686" })).toThrow("did not match");
+    // The checksum in the headers of a completion is that of the object.
+    expect(() => before.verify({ md5 }, "object")).not.toThrow();
+  });
+
+  it("verifies the checksum that the client sends after the body", async () => {
+    const { headers, text, payload } = trailerOf("crc32");
+    const after = bodyOf(headers, { payload, text: `${text}rfPzYw==\r\n\r\n` });
+    expect(after.checksumAlgorithm).toBe("crc32");
+    expect(await after.document("object")).toBe("data");
+    const other = bodyOf(headers, { payload, text: `${text}rfPzYg==\r\n\r\n` });
+    await expect(other.document("object")).rejects.toThrow("did not match");
+    const none = bodyOf(headers, { payload, text: `${text}rfPz\r\n\r\n` });
+    await expect(none.document()).rejects.toThrow(
+      "Value for x-amz-checksum-crc32 trailing header is invalid.",
     );
-    expect(() => after.verify({ md5: "00" })).toThrow("did not match");
   });
 
   it.each([
     [{ "content-md5": "no" }, "checksum or Content-MD5 you specified is not valid"],
     [{ "x-amz-checksum-crc32": "NhCm" }, "Value for x-amz-checksum-crc32 header is invalid."],
     [{ "x-amz-checksum-crc32": "a", "x-amz-checksum-sha1": "b" }, "Expecting a single"],
+    [
+      { "x-amz-checksum-crc32": "NhCmhg==", "x-amz-trailer": "x-amz-checksum-crc32" },
+      "Expecting a single",
+    ],
+    [{ "x-amz-checksum-sha512": "a" }, "The checksum algorithm SHA512 is not implemented."],
+    [{ "x-amz-checksum-md5": "a" }, "The checksum algorithm MD5 is not implemented."],
+    [{ "x-amz-checksum-xxhash64": "a" }, "The checksum algorithm XXHASH64 is not implemented."],
+    [{ "x-amz-checksum-xxhash3": "a" }, "The checksum algorithm XXHASH3 is not implemented."],
+    [{ "x-amz-checksum-xxhash128": "a" }, "The checksum algorithm XXHASH128 is not implemented."],
+    [{ "x-amz-trailer": "x-amz-checksum-sha512" }, "SHA512 is not implemented."],
+    [{ "x-amz-checksum-adler": "a" }, "The algorithm type you specified"],
+    [{ "x-amz-trailer": "x-amz-meta-a" }, "in the x-amz-trailer header is not supported"],
+    [{ "x-amz-trailer": "x-amz-checksum-adler" }, "header is not supported"],
+    [{ "x-amz-trailer": "x-amz-checksum-crc32,x-amz-checksum-sha1" }, "is not supported"],
+    // The body has no trailer.
+    [{ "x-amz-trailer": "x-amz-checksum-crc32" }, "trailing data"],
   ])("refuses %j", (headers, text) => {
-    expect(() => bodyOf(headers as Record<string, string>)).toThrow(text);
+    expect(() => bodyOf(headers as unknown as Record<string, string>)).toThrow(text);
+  });
+
+  it("takes headers with the prefix of checksums that are none", () => {
+    const headers = {
+      "x-amz-checksum-mode": "ENABLED",
+      "x-amz-checksum-type": "FULL_OBJECT",
+      "x-amz-checksum-algorithm": "CRC32",
+    };
+    expect(bodyOf(headers).requiredAlgorithms).toEqual(["md5"]);
+  });
+
+  it.each([
+    [{}, "no corresponding x-amz-checksum-* or x-amz-trailer headers were found"],
+    [{ "content-md5": "XUFAKrxLKna5cZ2REBfFkg==" }, "no corresponding"],
+    [{ "x-amz-checksum-sha1": "A".repeat(27) + "=" }, "Value for x-amz-sdk-checksum-algorithm"],
+  ])("reads no body whose checksum has another algorithm than its name: %j", (headers, text) => {
+    const named = bodyOf({ "x-amz-sdk-checksum-algorithm": "CRC32", ...headers });
+    expect(() => named.chunks()).toThrow(text);
+  });
+
+  it("reads a body whose checksum has the algorithm that is named", () => {
+    const name = { "x-amz-sdk-checksum-algorithm": "crc32" };
+    const { headers, payload } = trailerOf("crc32");
+    expect(() => bodyOf({ ...name, "x-amz-checksum-crc32": "NhCmhg==" }).chunks()).not.toThrow();
+    expect(() => bodyOf({ ...name, ...headers }, { payload }).chunks()).not.toThrow();
+    const other = bodyOf({ "x-amz-sdk-checksum-algorithm": "SHA512" });
+    expect(() => other.chunks()).toThrow("SHA512 is not implemented");
   });
 });

@@ -14,13 +14,7 @@
  */
 import { createHash } from "node:crypto";
 import { isSameText } from "../base/node-http.ts";
-import {
-  base64ToHex,
-  checksumPrefix,
-  checksumsInHeaders,
-  parseChecksumValue,
-  s3Algorithms,
-} from "../http/headers.ts";
+import { base64ToHex, checksumPrefix, parseChecksumValue } from "../http/headers.ts";
 import { unsignedPayload } from "../http/signature.ts";
 import {
   checksumAlgorithms,
@@ -36,6 +30,7 @@ import type { Content } from "../store/core/operations.ts";
 import type { Bucket } from "../store/node/bucket.ts";
 import { RunningChecksums } from "../store/node/written-content.ts";
 import { sha256, sign, type SigningContext } from "./authorization.ts";
+import { parseBodyChecksum, requireNamedChecksum } from "./request-checksum.ts";
 import { S3Error } from "./s3-errors.ts";
 
 type S3Headers = ReadonlyMap<string, string>;
@@ -79,17 +74,16 @@ export class RequestBody {
     const md5 = headers.get("content-md5");
     this.#md5 = md5 === undefined ? null : base64ToHex(md5, checksumAlgorithms.md5.bytes);
     if (md5 !== undefined && this.#md5 === null) throw new S3Error("InvalidDigest");
-    const before = parseChecksumHeader(headers);
-    const trailer = (headers.get("x-amz-trailer") ?? "").toLowerCase().split(/\s*,\s*/);
-    this.#checksum = before?.hex;
-    this.checksumAlgorithm =
-      before?.algorithm ?? s3Algorithms.find((each) => trailer.includes(checksumPrefix + each));
+    const checksum = parseBodyChecksum(headers);
+    this.checksumAlgorithm = checksum?.algorithm;
+    this.#checksum = checksum?.hex ?? undefined;
     this.requiredAlgorithms =
       this.checksumAlgorithm === undefined ? ["md5"] : ["md5", this.checksumAlgorithm];
     const isChunked = payload?.startsWith("STREAMING-") === true;
     const text = headers.get(isChunked ? "x-amz-decoded-content-length" : "content-length") ?? "";
     this.length = /^\d{1,15}$/.test(text) ? Number(text) : null;
-    this.#framing = framingOf(payload, this.length);
+    const trailerField = checksum?.hex === null ? checksumPrefix + checksum.algorithm : null;
+    this.#framing = framingOf(payload, this.length, trailerField);
   }
 
   /**
@@ -102,14 +96,18 @@ export class RequestBody {
   verify(checksums: Checksums, checksumOf: "body" | "object" = "body"): void {
     if (this.#md5 !== null) verifyChecksum({ algorithm: "md5", hex: this.#md5 }, checksums);
     const algorithm = this.checksumAlgorithm;
-    if (algorithm === undefined || checksumOf === "object") return;
-    const trailer = this.#trailer.get(checksumPrefix + algorithm) ?? "";
-    const hex = this.#checksum ?? parseChecksumValue(algorithm, trailer);
-    if (hex === null) throw new S3Error("MalformedTrailerError");
+    const isOfObject = checksumOf === "object" && this.#checksum !== undefined;
+    if (algorithm === undefined || isOfObject) return;
+    const field = checksumPrefix + algorithm;
+    const hex = this.#checksum ?? parseChecksumValue(algorithm, this.#trailer.get(field) ?? "");
+    if (hex === null) {
+      throw new S3Error("InvalidRequest", `Value for ${field} trailing header is invalid.`);
+    }
     verifyChecksum({ algorithm, hex }, checksums);
   }
 
   chunks(): AsyncGenerator<Uint8Array> {
+    requireNamedChecksum(this.#received.headers, this.checksumAlgorithm);
     return this.#framing === null
       ? verifyPieces(this.#received, this.length)
       : decodeChunks(this.#received, this.#framing, this.#trailer);
@@ -166,62 +164,49 @@ export async function receiveContent(
     : { content, checksum: { algorithm, hex } };
 }
 
-/**
- * The checksum in the headers of a request: of its body, or of the object of an upload.
- *
- * @throws S3Error for a checksum that is not valid, and for more than one
- */
-export function parseChecksumHeader(
-  headers: S3Headers,
-): ExpectedChecksum<S3ChecksumAlgorithm> | undefined {
-  const [given, ...others] = checksumsInHeaders(headers);
-  if (others.length > 0) {
-    throw new S3Error(
-      "InvalidRequest",
-      "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.",
-    );
-  }
-  if (given === undefined) return undefined;
-  const { algorithm, hex } = given;
-  if (hex !== null) return { algorithm, hex };
-  throw new S3Error("InvalidRequest", `Value for ${checksumPrefix}${algorithm} header is invalid.`);
-}
-
 /** Longer than any size with a signature, and than any trailer of checksums. */
 const lineBytesMax = 1024;
-const trailerLinesMax = 16;
 const emptyHash = sha256("");
 const chunkHead = /^([0-9a-f]{1,12})(?:;chunk-signature=([0-9a-f]{64}))?$/i;
-const trailerSignatureName = "x-amz-trailer-signature";
+const trailerSignature = /^x-amz-trailer-signature:\s*([0-9a-f]{64})\s*$/i;
 
 interface Framing {
   readonly isSigned: boolean;
   readonly hasTrailer: boolean;
   /** `x-amz-decoded-content-length` */
   readonly length: number;
+  /** `x-amz-trailer`: the field of the trailer, in lower case; `null` for a trailer without a field */
+  readonly trailerField: string | null;
 }
 
-const framings: Readonly<Record<string, Omit<Framing, "length">>> = {
+const framings: Readonly<Record<string, Pick<Framing, "isSigned" | "hasTrailer">>> = {
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD": { isSigned: true, hasTrailer: false },
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER": { isSigned: true, hasTrailer: true },
   "STREAMING-UNSIGNED-PAYLOAD-TRAILER": { isSigned: false, hasTrailer: true },
 };
 
 /** @returns `null` for a body that is not in chunks */
-function framingOf(payload: string | null, length: number | null): Framing | null {
-  if (payload === null || payload === unsignedPayload || /^[0-9a-f]{64}$/.test(payload))
-    return null;
-  if (!payload.startsWith("STREAMING-")) {
+function framingOf(
+  payload: string | null,
+  length: number | null,
+  trailerField: string | null,
+): Framing | null {
+  const isWhole = payload === null || payload === unsignedPayload || /^[0-9a-f]{64}$/.test(payload);
+  if (!isWhole && !payload.startsWith("STREAMING-")) {
     throw new S3Error(
       "InvalidArgument",
       "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, " +
         "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, or a valid sha256 value.",
     );
   }
-  if (length === null) throw new S3Error("MissingContentLength");
-  const framing = framings[payload];
+  const framing = isWhole ? null : framings[payload];
   if (framing === undefined) throw new S3Error("NotImplemented", `${payload} not implemented`);
-  return { ...framing, length };
+  if (trailerField !== null && framing?.hasTrailer !== true) {
+    throw new S3Error("MalformedTrailerError");
+  }
+  if (framing === null) return null;
+  if (length === null) throw new S3Error("MissingContentLength");
+  return { ...framing, length, trailerField };
 }
 
 /**
@@ -229,19 +214,23 @@ function framingOf(payload: string | null, length: number | null): Framing | nul
  *
  *     SIZE in hexadecimal [;chunk-signature=SIGNATURE] CRLF  DATA CRLF   for each chunk
  *     0 [;chunk-signature=SIGNATURE] CRLF                                the last chunk
- *     NAME:VALUE CRLF …                                                  the trailer, if announced
+ *     [NAME:VALUE CRLF]                                                  the field of `x-amz-trailer`
+ *     [x-amz-trailer-signature:SIGNATURE CRLF]                           of a trailer in a signed body
  *     CRLF
+ *
+ * minio-go ends the field with LF, and adds an empty line before the signature of a signed trailer,
+ * and at the end of an unsigned one.
  *
  * Each signature covers the chunk's data and the signature before it, so chunks can be neither
  * changed nor moved. Data is passed on before its signature is known: the caller stores nothing
  * until the generator has ended.
  *
- * @param trailer receives the fields of the trailer, with names in lower case
+ * @param trailer receives the field of the trailer, with its name in lower case
  * @throws S3Error for bytes that are not in the format, or whose signature is another
  */
 export async function* decodeChunks(
   { source, signing: ofRequest }: Pick<ReceivedBody, "source" | "signing">,
-  { isSigned, hasTrailer, length }: Framing,
+  { isSigned, hasTrailer, length, trailerField }: Framing,
   trailer: Map<string, string>,
 ): AsyncGenerator<Uint8Array> {
   const signing = isSigned ? ofRequest : null;
@@ -302,19 +291,26 @@ export async function* decodeChunks(
       if (!isLast && (await readLine()) !== "") throw malformed("a chunk is longer than its size");
     }
     // A client without a trailer may leave out the empty line.
-    for (;;) {
-      const line = hasTrailer || (await hasMore()) ? await readLine() : "";
-      if (line === "") break;
-      const separator = line.indexOf(":");
-      const isAccepted = hasTrailer && separator > 0 && trailer.size < trailerLinesMax;
-      if (!isAccepted) throw malformed("the trailer is not valid");
-      trailer.set(line.slice(0, separator).trim().toLowerCase(), line.slice(separator + 1).trim());
+    let line = hasTrailer || (await hasMore()) ? await readLine() : "";
+    let signed = "";
+    if (trailerField !== null) {
+      const [, name = "", value = ""] = /^\s*([\w-]+)\s*:(.*)$/.exec(line) ?? [];
+      if (name.toLowerCase() !== trailerField) throw new S3Error("MalformedTrailerError");
+      trailer.set(trailerField, value.trim());
+      signed = `${trailerField}:${value.trim()}\n`;
+      line = await readLine();
+      if (signing !== null && line === "") line = await readLine();
     }
-    if (hasTrailer) {
-      const signature = trailer.get(trailerSignatureName) ?? "";
-      trailer.delete(trailerSignatureName);
-      const text = Array.from(trailer, ([name, value]) => `${name}:${value}\n`).join("");
-      verify("AWS4-HMAC-SHA256-TRAILER", [sha256(text)], signature);
+    if (hasTrailer && signing !== null) {
+      const signature = trailerSignature.exec(line)?.[1];
+      if (signature === undefined) throw new S3Error("MalformedTrailerError");
+      verify("AWS4-HMAC-SHA256-TRAILER", [sha256(signed)], signature);
+      line = await readLine();
+    }
+    if (line !== "") throw new S3Error("MalformedTrailerError");
+    const mayRepeat = trailerField !== null && signing === null;
+    if (mayRepeat && (await hasMore()) && (await readLine()) !== "") {
+      throw malformed("bytes follow the last chunk");
     }
     if (await hasMore()) throw malformed("bytes follow the last chunk");
     if (received !== length) throw new S3Error("IncompleteBody");

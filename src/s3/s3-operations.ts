@@ -87,9 +87,10 @@ const acl: Names =
 const encryption: Names = "x-amz-server-side-encryption=AES256";
 /** Of an object that is stored. */
 const stored: Names = `${acl} ${customerKey} ${encryption} x-amz-storage-class`;
-/** MinIO's clients say the algorithm of the checksum, which another header or the trailer has. */
+/** MinIO's clients say the algorithm and the type of the checksum, which another header or the trailer has. */
 const algorithm: Names = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"]
   .map((name) => `x-amz-checksum-algorithm=${name}`)
+  .concat("x-amz-checksum-type=FULL_OBJECT")
   .join(" ");
 const conditions = (prefix: string): Names =>
   ["match", "none-match", "modified-since", "unmodified-since"]

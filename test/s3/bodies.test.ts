@@ -60,6 +60,20 @@ describe("a body", () => {
     ["in signed chunks with a trailer", signedTrailer],
     ["in chunks with a trailer", unsignedTrailer],
     [
+      "in signed chunks with a trailer of minio-go",
+      {
+        ...signedTrailer,
+        chunks: alter(signedTrailer, `${checksum}\r\n`, `${checksum}\n\r\n`),
+      },
+    ],
+    [
+      "in chunks with a trailer of minio-go",
+      {
+        ...unsignedTrailer,
+        chunks: alter(unsignedTrailer, `${checksum}\r\n\r\n`, `${checksum}\n\r\n\r\n`),
+      },
+    ],
+    [
       "without a hash",
       { ...signed, payload: "UNSIGNED-PAYLOAD", chunks: () => content, headers: {} },
     ],
@@ -108,6 +122,58 @@ describe("a body", () => {
       400,
       "MalformedTrailerError",
     ],
+    [
+      "a second trailer",
+      { ...unsignedTrailer, chunks: alter(unsignedTrailer, crc32, `${crc32}c:x\r\n${crc32}`) },
+      400,
+      "MalformedTrailerError",
+    ],
+    [
+      "a trailer that is not announced",
+      { ...unsignedTrailer, headers: { "x-amz-decoded-content-length": String(content.length) } },
+      400,
+      "MalformedTrailerError",
+    ],
+    [
+      "a checksum before the body and another after it",
+      {
+        ...unsignedTrailer,
+        headers: { ...unsignedTrailer.headers, "x-amz-checksum-sha1": `${"A".repeat(27)}=` },
+      },
+      400,
+      "InvalidRequest",
+    ],
+    [
+      "an announced trailer and no chunks",
+      { ...plain, headers: { "x-amz-trailer": crc32 } },
+      400,
+      "MalformedTrailerError",
+    ],
+    [
+      "the name of a checksum that it does not have",
+      { ...plain, headers: { "x-amz-sdk-checksum-algorithm": "CRC32" } },
+      400,
+      "InvalidRequest",
+    ],
+    ...["md5", "sha512", "xxhash64", "xxhash3", "xxhash128"].flatMap(
+      (algorithm): [string, Sent, number, string][] => [
+        [
+          `a checksum of ${algorithm}`,
+          { ...plain, headers: { [`x-amz-checksum-${algorithm}`]: "AAAA" } },
+          501,
+          "NotImplemented",
+        ],
+        [
+          `a trailer of ${algorithm}`,
+          {
+            ...unsignedTrailer,
+            headers: { ...unsignedTrailer.headers, "x-amz-trailer": `x-amz-checksum-${algorithm}` },
+          },
+          501,
+          "NotImplemented",
+        ],
+      ],
+    ),
     [
       "no last chunk",
       { ...signed, chunks: (signing) => signedChunks(signing, chunks).slice(0, 200_100) },

@@ -1,26 +1,20 @@
 /** Verbs of multipart uploads, and both of their lists. */
-import {
-  checksumElements,
-  checksumHeaders,
-  checksumsInElement,
-  checksumTypeName,
-  checksumTypeOf,
-  s3Algorithms,
-} from "../../http/headers.ts";
+import { checksumElements, checksumHeaders, checksumTypeOf } from "../../http/headers.ts";
 import { encodeComponent } from "../../http/uri.ts";
 import { childrenOf, childText, type XmlElement, type XmlElements } from "../../http/xml.ts";
-import {
-  type Checksums,
-  type ChecksumType,
-  type UploadChecksum,
-  resolveUploadChecksum,
-} from "../../store/core/checksum.ts";
+import { checksumTypeName, type UploadChecksum } from "../../store/core/checksum.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { listLimitMax, partNumberMax } from "../../store/core/limits.ts";
 import type { CompletedPart } from "../../store/core/multipart.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
-import { parseChecksumHeader, receiveContent } from "../request-body.ts";
+import { receiveContent } from "../request-body.ts";
+import {
+  parseChecksumHeader,
+  parseChecksumType,
+  parsePartChecksums,
+  parseUploadChecksum,
+} from "../request-checksum.ts";
 import {
   parseConditions,
   parseCopyRange,
@@ -127,6 +121,7 @@ export const multipartVerbs = {
     const { bucketName, key, headers, body, bucketUrl } = request;
     const onlyIf = parseConditions(headers);
     const checksum = parseChecksumHeader(headers);
+    const checksumType = parseChecksumType(headers);
     const objectSize = parseObjectSize(headers.get("x-amz-mp-object-size"));
     const document = parseDocument(await body.document("object"), "CompleteMultipartUpload");
     const parts = childrenOf(document, "Part").map(parsePart);
@@ -138,6 +133,7 @@ export const multipartVerbs = {
       onlyIf,
       objectSize,
       checksum,
+      checksumType,
     });
     const object = decodeObject(key, stored);
     const checksums = allChecksums(object);
@@ -224,31 +220,6 @@ export const multipartVerbs = {
   },
 } satisfies Record<string, BucketVerbFunction>;
 
-const checksumTypes: readonly ChecksumType[] = ["composite", "full object"];
-
-/**
- * The kind of checksum that an upload is created with.
- *
- * @throws S3Error, or StoreError for a type that the algorithm does not have
- */
-export function parseUploadChecksum(headers: S3Request["headers"]): UploadChecksum {
-  const name = headers.get("x-amz-checksum-algorithm");
-  const checksumAlgorithm = s3Algorithms.find((each) => each === name?.toLowerCase());
-  if (name !== undefined && checksumAlgorithm === undefined) {
-    throw new S3Error(
-      "InvalidRequest",
-      "Checksum algorithm provided is unsupported. Please try again with any of the valid types: " +
-        "[CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
-    );
-  }
-  const typeName = headers.get("x-amz-checksum-type");
-  const checksumType = checksumTypes.find((type) => checksumTypeName(type) === typeName);
-  if (typeName !== undefined && checksumType === undefined) {
-    throw new S3Error("InvalidRequest", "Value for x-amz-checksum-type header is invalid.");
-  }
-  return resolveUploadChecksum({ checksumAlgorithm, checksumType });
-}
-
 function parseObjectSize(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
@@ -262,15 +233,8 @@ function parsePart(element: XmlElement): CompletedPart {
   const partNumber = Number(number);
   // A part with such a number cannot have been uploaded.
   if (partNumber < 1 || partNumber > partNumberMax) throw new StoreError(10025);
-  const checksums = parseChecksums(element);
+  const checksums = parsePartChecksums(element);
   return { partNumber, etag: etag.trim().replace(/^"(.*)"$/, "$1"), checksums };
-}
-
-function parseChecksums(element: XmlElement): Checksums | undefined {
-  const given = checksumsInElement(element);
-  if (given.length === 0) return undefined;
-  if (given.some(({ hex }) => hex === null)) throw new S3Error("MalformedXML");
-  return Object.fromEntries(given.map(({ algorithm, hex }) => [algorithm, hex]));
 }
 
 function uploadElements(

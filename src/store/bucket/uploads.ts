@@ -141,7 +141,7 @@ export class MultipartUploads {
   }
 
   complete(request: Request<"completeUpload">): Result<"completeUpload"> {
-    const { key, uploadId, parts, onlyIf, objectSize, checksum: expected } = request;
+    const { key, uploadId, parts, onlyIf, objectSize } = request;
     validateKey(key);
     for (const { partNumber } of parts) validatePartNumber(partNumber);
     const { description, checksum } = this.#requireInProgress({ key, uploadId });
@@ -157,7 +157,7 @@ export class MultipartUploads {
           `computed: ${size}`,
       );
     }
-    const checksums = checksumsOfUpload(checksum, selected, expected);
+    const checksums = checksumsOfUpload(checksum, selected, request);
     if (onlyIf !== undefined) {
       const text = this.#objects.text(key);
       const object = text === null ? null : decodeObject(key, text);

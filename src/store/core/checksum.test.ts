@@ -176,9 +176,24 @@ describe("checksumsOfUpload()", () => {
       const composite = `${digest(each, Buffer.concat(digests))}-2`;
       const upload = { checksumAlgorithm: each, checksumType: "composite" } as const;
       expect(checksumsOfUpload(upload, parts)).toEqual({ [each]: composite });
-      expect(checksumsOfUpload({}, parts, { algorithm: each, hex: composite })).toEqual({
+      const given = (hex: string) => ({ checksum: { algorithm: each, hex } });
+      expect(checksumsOfUpload({}, parts, given(composite))).toEqual({ [each]: composite });
+      // minio-go leaves out the number of the parts.
+      const bare = given(composite.replace("-2", ""));
+      expect(checksumsOfUpload(upload, parts, bare)).toEqual({ [each]: composite });
+      expect(checksumsOfUpload({}, parts, { ...bare, checksumType: "composite" })).toEqual({
         [each]: composite,
       });
+      const other = given(composite.replace(/^./, (digit) => (digit === "0" ? "1" : "0")));
+      for (const hex of [
+        other.checksum.hex,
+        other.checksum.hex.replace("-2", ""),
+        `${bare.checksum.hex}-3`,
+      ]) {
+        expect(() => checksumsOfUpload(upload, parts, given(hex))).toThrow(
+          expect.objectContaining({ code: 10037 }),
+        );
+      }
     },
   );
 
@@ -188,8 +203,8 @@ describe("checksumsOfUpload()", () => {
   });
 
   it("refuses another checksum than expected", () => {
-    const expected = { algorithm: "crc32", hex: "00000000" } as const;
-    expect(() => checksumsOfUpload({}, parts, expected)).toThrow(
+    const checksum = { algorithm: "crc32", hex: "00000000" } as const;
+    expect(() => checksumsOfUpload({}, parts, { checksum })).toThrow(
       expect.objectContaining({ code: 10037 }),
     );
   });
@@ -197,10 +212,29 @@ describe("checksumsOfUpload()", () => {
   it.each([
     { algorithm: "sha256", hex: createHash("sha256").update(whole).digest("hex") },
     { algorithm: "md5", hex: "0".repeat(32) },
-  ] as const)("refuses %j, which the parts do not give", (expected) => {
-    expect(() => checksumsOfUpload({}, parts, expected)).toThrow(
+  ] as const)("refuses %j, which the parts do not give", (checksum) => {
+    expect(() => checksumsOfUpload({}, parts, { checksum })).toThrow(
       expect.objectContaining({ code: 200002 }),
     );
+  });
+
+  it("refuses another type than the upload's", () => {
+    const upload = { checksumAlgorithm: "crc32", checksumType: "full object" } as const;
+    const error = new StoreError(
+      200002,
+      "The upload was created using the FULL_OBJECT checksum mode. The complete request must use " +
+        "the same checksum mode.",
+    );
+    const checksum = { algorithm: "crc32", hex: `${crcOf("crc32", whole)}-2` } as const;
+    expect(() => checksumsOfUpload(upload, parts, { checksum })).toThrow(error);
+    expect(() => checksumsOfUpload(upload, parts, { checksumType: "composite" })).toThrow(error);
+    const composite = { ...upload, checksumType: "composite" } as const;
+    expect(() => checksumsOfUpload(composite, parts, { checksumType: "full object" })).toThrow(
+      "created using the COMPOSITE checksum mode",
+    );
+    expect(checksumsOfUpload(upload, parts, { checksumType: "full object" })).toEqual({
+      crc32: crcOf("crc32", whole),
+    });
   });
 
   it("verifies the full CRC of any division", () => {
@@ -210,8 +244,10 @@ describe("checksumsOfUpload()", () => {
         fc.constantFrom("crc32", "crc32c", "crc64nvme"),
         (pieces, algorithm) => {
           const hex = crcOf(algorithm, Buffer.concat(pieces));
-          const expected = { algorithm, hex };
-          expect(checksumsOfUpload({}, pieces.map(partOf), expected)).toEqual({ [algorithm]: hex });
+          const checksum = { algorithm, hex };
+          expect(checksumsOfUpload({}, pieces.map(partOf), { checksum })).toEqual({
+            [algorithm]: hex,
+          });
         },
       ),
     );

@@ -32,6 +32,11 @@ export type S3ChecksumAlgorithm = CrcAlgorithm | "sha1" | "sha256";
 /** `"full object"`: of the content. `"composite"`: of the checksums of the parts. */
 export type ChecksumType = "full object" | "composite";
 
+/** As S3 writes it. */
+export function checksumTypeName(type: ChecksumType): string {
+  return type === "composite" ? "COMPOSITE" : "FULL_OBJECT";
+}
+
 /** The checksum that an upload is created with: its object gets a checksum of this kind. */
 export interface UploadChecksum {
   readonly checksumAlgorithm?: S3ChecksumAlgorithm;
@@ -138,44 +143,53 @@ export function resolveUploadChecksum({
   }
   const types = checksumTypes[algorithm];
   if (type !== undefined && !types.includes(type)) {
-    const name = type === "composite" ? "COMPOSITE" : "FULL_OBJECT";
     throw new StoreError(
       200002,
-      `The ${name} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
+      `The ${checksumTypeName(type)} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
     );
   }
   return { checksumAlgorithm: algorithm, checksumType: type ?? types[0] };
 }
 
+/** The checksum of the object of an upload, as the caller of the completion has computed it. */
+export interface CompletionChecksum {
+  /** minio-go sends a composite checksum without the number of the parts. */
+  readonly checksum?: ExpectedChecksum;
+  /** The type that the caller takes the upload for. */
+  readonly checksumType?: ChecksumType;
+}
+
 /**
  * The checksums of the object of an upload.
  *
- * @param expected of the whole object, as the caller has computed it
  * @returns nothing for an upload of which a part has no checksum of the upload's algorithm: the
  *   binding has uploaded the part
- * @throws StoreError 10037 for another checksum than expected, 200002 for a checksum that the parts
- *   do not allow to verify
+ * @throws StoreError 10037 for another checksum than expected, 200002 for another type than the
+ *   upload's, and for a checksum that the parts do not allow to verify
  */
 export function checksumsOfUpload(
-  { checksumAlgorithm, checksumType }: UploadChecksum,
+  upload: UploadChecksum,
   parts: readonly SummedPart[],
-  expected?: ExpectedChecksum,
+  { checksum: expected, checksumType: namedType }: CompletionChecksum = {},
 ): Checksums {
+  const { checksumAlgorithm, checksumType } = upload;
   const own =
     checksumAlgorithm === undefined || checksumType === undefined
       ? null
       : checksumOfParts(checksumAlgorithm, checksumType, parts);
   const checksums: Checksums =
     own === null ? {} : { [checksumAlgorithm as S3ChecksumAlgorithm]: own };
+  if (checksumType !== undefined && (namedType ?? checksumType) !== checksumType) {
+    throw otherType(checksumType);
+  }
   if (expected === undefined) return checksums;
   const { algorithm, hex } = expected;
+  const known = namedType ?? (algorithm === checksumAlgorithm ? checksumType : undefined);
+  if (known === "full object" && isComposite(hex)) throw otherType(known);
+  const type = known ?? (isComposite(hex) ? "composite" : "full object");
   const actual =
     algorithm in checksumTypes
-      ? checksumOfParts(
-          algorithm as S3ChecksumAlgorithm,
-          isComposite(hex) ? "composite" : "full object",
-          parts,
-        )
+      ? checksumOfParts(algorithm as S3ChecksumAlgorithm, type, parts)
       : null;
   if (actual === null) {
     throw new StoreError(
@@ -184,8 +198,17 @@ export function checksumsOfUpload(
         `${algorithm} checksum.`,
     );
   }
-  verifyChecksum(expected, { [algorithm]: actual });
+  const compared = isComposite(hex) ? actual : actual.replace(/-\d+$/, "");
+  verifyChecksum(expected, { [algorithm]: compared });
   return { ...checksums, [algorithm]: actual };
+}
+
+function otherType(type: ChecksumType): StoreError {
+  return new StoreError(
+    200002,
+    `The upload was created using the ${checksumTypeName(type)} checksum mode. The complete request ` +
+      "must use the same checksum mode.",
+  );
 }
 
 /** `null` when a part has no checksum of the algorithm, or when there is no such checksum. */

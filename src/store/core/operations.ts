@@ -6,7 +6,13 @@
  */
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
-import type { Checksums, ExpectedChecksum, Hashes, UploadChecksum } from "./checksum.ts";
+import type {
+  Checksums,
+  CompletionChecksum,
+  ExpectedChecksum,
+  Hashes,
+  UploadChecksum,
+} from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
 import type { KeyHolder, CustomMetadata, HttpMetadata } from "./metadata.ts";
 import type { StoreErrorCode, Method, ServiceFailure } from "./errors.ts";
@@ -156,15 +162,14 @@ interface Operations {
     result: PartReference;
   };
   completeUpload: {
-    request: UploadReference & {
-      parts: readonly CompletedPart[];
-      /** 10031 when the condition does not hold: the upload stays in progress */
-      onlyIf?: Conditional;
-      /** 200002 when the object has another size */
-      objectSize?: number;
-      /** Of the whole object, full or composite. */
-      checksum?: ExpectedChecksum;
-    };
+    request: UploadReference &
+      CompletionChecksum & {
+        parts: readonly CompletedPart[];
+        /** 10031 when the condition does not hold: the upload stays in progress */
+        onlyIf?: Conditional;
+        /** 200002 when the object has another size */
+        objectSize?: number;
+      };
     result: EncodedObject;
   };
   abortUpload: { request: UploadReference; result: null };

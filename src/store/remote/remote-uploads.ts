@@ -11,11 +11,10 @@ import {
   checksumElements,
   checksumHeaders,
   checksumsInElement,
-  checksumTypeName,
   hexToBase64,
 } from "../../http/headers.ts";
 import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
-import { checksumsOfUpload, resolveUploadChecksum } from "../core/checksum.ts";
+import { checksumsOfUpload, checksumTypeName, resolveUploadChecksum } from "../core/checksum.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import { checkContent } from "../core/content.ts";
 import { StoreError } from "../core/errors.ts";
@@ -271,7 +270,7 @@ export async function completeUpload(
   remote: RemoteContext,
   request: Omit<Request<"completeUpload">, "method">,
 ): Promise<EncodedObject> {
-  const { key, parts: named, onlyIf, objectSize, checksum: expected } = request;
+  const { key, parts: named, onlyIf, objectSize } = request;
   for (const { partNumber } of named) validatePartNumber(partNumber);
   const { upload, properties } = uploadOf(remote, request);
   const stored = await readAllParts(remote, upload);
@@ -285,7 +284,7 @@ export async function completeUpload(
     );
   }
   const { checksumAlgorithm } = properties;
-  const checksums = checksumsOfUpload(properties, parts, expected);
+  const checksums = checksumsOfUpload(properties, parts, request);
   const hasChecksums = checksumAlgorithm !== undefined && checksumAlgorithm in checksums;
   if (onlyIf !== undefined && !remote.features.conditionalComplete) {
     throw new RemoteError(
