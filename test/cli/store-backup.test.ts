@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import type { StoreBucket, StoreObject } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
@@ -89,6 +90,20 @@ describe("ledge store backup and restore", () => {
     expect(sameBytes(await (await bucket.get("open"))?.bytes(), bytesOf(partBytes, 6))).toBe(true);
     await bucket.put("small", "other");
     expect(await run(project, "check")).toContain("photos: 5 objects");
+  });
+
+  it("bring back the uploads of an earlier version, which have no condition", async () => {
+    const { project, bucket } = await served();
+    const upload = await bucket.createMultipartUpload("open");
+    const part = await upload.uploadPart(1, "part");
+    await run(project, "backup", "out");
+    const database = new DatabaseSync(databasePath(project.path("out/store"), "photos"));
+    database.exec("ALTER TABLE uploads DROP COLUMN only_if");
+    database.close();
+    await upload.abort();
+    await run(project, "restore", "out");
+    await bucket.resumeMultipartUpload("open", upload.uploadId).complete([part]);
+    expect(await (await bucket.get("open"))?.text()).toBe("part");
   });
 
   it("work without a server, in another project, and for buckets that are not configured", async () => {

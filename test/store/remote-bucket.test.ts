@@ -135,9 +135,46 @@ describe("a bucket on a service", () => {
     const complete = { method: "completeUpload", ...upload, parts, onlyIf } as const;
     const ignored = callRemote<"completeUpload">(older, complete);
     await expect(ignored).rejects.toThrow(/the S3 service ignores conditions/);
+    const conditional = callRemote<"createUpload">(older, { ...request, onlyIf });
+    await expect(conditional).rejects.toThrow(/the S3 service ignores conditions/);
     older.close();
     expect(await call<"head">({ method: "head", key: "kept" })).not.toBeNull();
     await call<"abortUpload">({ method: "abortUpload", ...upload });
+  });
+
+  it("keeps the condition of an upload's creation for its completion", async () => {
+    const request = { method: "createUpload", key: "created", ...description } as const;
+    const onlyIf = { etagDoesNotMatch: [{ kind: "any" }] } as const;
+    const { uploadId } = await call<"createUpload">({ ...request, onlyIf });
+    const upload = { key: "created", uploadId };
+    const part = {
+      method: "uploadPart",
+      ...upload,
+      partNumber: 1,
+      content: contentOf("x"),
+    } as const;
+    const parts = [await call<"uploadPart">(part)];
+    const complete = { method: "completeUpload", ...upload, parts } as const;
+    await put("created", "meanwhile");
+    await expect(call<"completeUpload">(complete)).rejects.toMatchObject({ code: 10031 });
+    await expect(call<"createUpload">({ ...request, onlyIf })).rejects.toMatchObject({
+      code: 10031,
+    });
+    const listed = await call<"listParts">({
+      method: "listParts",
+      ...upload,
+      afterPartNumber: 0,
+      limit: 1,
+    });
+    expect(listed.upload).not.toHaveProperty("onlyIf");
+    await call<"delete">({ method: "delete", keys: ["created"] });
+    expect(decodeObject("created", await call<"completeUpload">(complete)).size).toBe(1);
+    const tags = Array.from(
+      { length: 40 },
+      () => ({ kind: "strong", value: "0".repeat(32) }) as const,
+    );
+    const long = call<"createUpload">({ ...request, onlyIf: { etagDoesNotMatch: tags } });
+    await expect(long).rejects.toThrow(/Name fewer entity tags/);
   });
 
   it("gives a completed upload the time of its end, and lists no upload that has expired", async () => {

@@ -92,6 +92,24 @@ describe("a runtime", () => {
   });
 });
 
+describe("a database of an earlier version", () => {
+  it("continues its uploads, which have no condition", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const { uploadId } = await store.bucket.createMultipartUpload("key");
+    const part = await store.bucket.resumeMultipartUpload("key", uploadId).uploadPart(1, "part");
+    await store.stop();
+    const database = new DatabaseSync(bucketDatabase(folder));
+    database.exec("ALTER TABLE uploads DROP COLUMN only_if");
+    database.close();
+    const { bucket } = await startStore(folder);
+    const later = await bucket.createMultipartUpload("later");
+    await bucket.resumeMultipartUpload("key", uploadId).complete([part]);
+    expect(await (await bucket.get("key"))?.text()).toBe("part");
+    await later.abort();
+  });
+});
+
 describe("a database of another format", () => {
   it.each([
     ["newer", "UPDATE format SET version = 1000", "UPDATE format SET version = 1", 1000],

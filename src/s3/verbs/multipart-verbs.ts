@@ -46,7 +46,8 @@ export const multipartVerbs = {
     const { bucketName, key, headers } = request;
     const checksum = parseUploadChecksum(headers);
     const description = parseDescription(headers, usualClass(request, service));
-    const upload = { method: "createUpload", key, ...description, ...checksum } as const;
+    const onlyIf = parseConditions(headers);
+    const upload = { method: "createUpload", key, ...description, ...checksum, onlyIf } as const;
     const { uploadId } = await bucket.call(upload);
     const { checksumAlgorithm, checksumType } = checksum;
     return xmlResponse(

@@ -9,7 +9,12 @@
  */
 import { restoredTables, type RestorationStep } from "../core/operations.ts";
 import type { Bucket } from "./bucket.ts";
-import { createStagedTables, dropStagedTables, replaceByStagedTables } from "./schema.ts";
+import {
+  columnsOf,
+  createStagedTables,
+  dropStagedTables,
+  replaceByStagedTables,
+} from "./schema.ts";
 
 const abandonedMilliseconds = 60_000;
 
@@ -49,7 +54,9 @@ export class Restoration {
     const [first] = step.rows;
     if (first === undefined || !restoredTables.includes(step.table)) return true;
     const places = first.map(() => "?").join(", ");
-    const statement = `INSERT OR REPLACE INTO staged_${step.table} VALUES (${places})`;
+    // The rows of an earlier version lack the last columns.
+    const columns = columnsOf(sql, `staged_${step.table}`).slice(0, first.length).join(", ");
+    const statement = `INSERT OR REPLACE INTO staged_${step.table} (${columns}) VALUES (${places})`;
     this.#storage.transactionSync(() => {
       for (const row of step.rows) sql.exec(statement, ...row);
     });

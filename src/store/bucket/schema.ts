@@ -11,7 +11,8 @@
  * names every file to which a row refers; a file that is not in `blobs` is garbage.
  *
  * `since` of an upload in progress is the time from which its deadline counts: the time of its
- * creation, or an earlier time if a rule of the bucket says so.
+ * creation, or an earlier time if a rule of the bucket says so. `only_if` is the condition of its creation; the
+ * column is the last, because databases and backups of earlier versions do not have it.
  *
  * `database_id` names the database in the folder of the files, and `generation` counts the files that
  * commits have named (`garbage-collector.ts`).
@@ -47,7 +48,8 @@ const statements = [
     custom TEXT NOT NULL,
     checksum_algorithm TEXT,
     checksum_type TEXT,
-    ssec_key_md5 TEXT
+    ssec_key_md5 TEXT,
+    only_if TEXT
   ) WITHOUT ROWID, STRICT`,
   // For the next deadline, and for those that have passed.
   `CREATE INDEX uploads_by_since ON uploads (since)`,
@@ -72,6 +74,9 @@ const statements = [
   `INSERT OR IGNORE INTO generation VALUES (1, 0)`,
 ];
 const generationStatements = statements.slice(-2);
+const indexes = statements.filter((statement) => statement.startsWith("CREATE INDEX "));
+
+type RestoredTable = (typeof restoredTables)[number];
 
 /** The tables whose rows a new database does not have. */
 const names = ["objects", "bodies", "blobs", "uploads", "parts", "settings", "released"];
@@ -94,9 +99,22 @@ export function openTables(
   if (!hasTable(sql, "generation")) {
     storage.transactionSync(() => generationStatements.forEach((each) => sql.exec(each)));
   }
+  if (!columnsOf(sql, "uploads").includes("only_if")) {
+    storage.transactionSync(() => renewUploads(sql));
+  }
   const query = "SELECT database_id, number FROM format, generation";
   const [databaseId, generation] = onlyRow<[string, number]>(sql.exec(query));
   return { databaseId, generation };
+}
+
+/** The table of an earlier version gets its new column. The triggers of the undo journal go with the old table. */
+function renewUploads(sql: SqlStorage): void {
+  dropStagedTables(sql);
+  createStagedTable(sql, "uploads");
+  sql.exec("INSERT INTO staged_uploads SELECT *, NULL FROM uploads");
+  replaceByStagedTable(sql, "uploads");
+  for (const statement of indexes) sql.exec(statement);
+  sql.exec("DROP TABLE IF EXISTS undo_uploads");
 }
 
 /** Gives the database another id. */
@@ -114,6 +132,10 @@ function hasTable(sql: SqlStorage, name: string): boolean {
   return firstRow(sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", name)) !== undefined;
 }
 
+export function columnsOf(sql: SqlStorage, table: string): string[] {
+  return sql.exec(`SELECT * FROM ${table} LIMIT 0`).columnNames;
+}
+
 /** @param sql a database without any of the tables */
 export function createTables(sql: Pick<SqlStorage, "exec">): void {
   for (const statement of statements) sql.exec(statement);
@@ -122,10 +144,17 @@ export function createTables(sql: Pick<SqlStorage, "exec">): void {
 
 /** The staged tables have the form of the bucket's. */
 export function createStagedTables(sql: SqlStorage): void {
-  for (const name of restoredTables) {
-    const statement = statements.find((each) => each.startsWith(`CREATE TABLE ${name} `)) as string;
-    sql.exec(statement.replace(`CREATE TABLE ${name} `, `CREATE TABLE staged_${name} `));
-  }
+  for (const name of restoredTables) createStagedTable(sql, name);
+}
+
+function createStagedTable(sql: SqlStorage, name: RestoredTable): void {
+  const statement = statements.find((each) => each.startsWith(`CREATE TABLE ${name} `)) as string;
+  sql.exec(statement.replace(`CREATE TABLE ${name} `, `CREATE TABLE staged_${name} `));
+}
+
+function replaceByStagedTable(sql: SqlStorage, name: RestoredTable): void {
+  sql.exec(`DROP TABLE ${name}`);
+  sql.exec(`ALTER TABLE staged_${name} RENAME TO ${name}`);
 }
 
 export function dropStagedTables(sql: SqlStorage): void {
@@ -134,12 +163,8 @@ export function dropStagedTables(sql: SqlStorage): void {
 
 /** To be called in a transaction. */
 export function replaceByStagedTables(sql: SqlStorage): void {
-  for (const name of restoredTables) {
-    sql.exec(`DROP TABLE ${name}`);
-    sql.exec(`ALTER TABLE staged_${name} RENAME TO ${name}`);
-  }
-  for (const statement of statements)
-    if (statement.startsWith("CREATE INDEX ")) sql.exec(statement);
+  for (const name of restoredTables) replaceByStagedTable(sql, name);
+  for (const statement of indexes) sql.exec(statement);
   sql.exec("UPDATE generation SET number = number + (SELECT count(*) FROM blobs)");
 }
 

@@ -9,6 +9,9 @@
  * Thousands of uploads can expire at once, and an upload can have thousands of parts. So `expire`
  * works in steps of a bounded number of rows. Between the steps the time decides what an upload
  * is, and not the row. To abort an upload is to move its deadline to now: the steps do the rest.
+ *
+ * The condition with which an upload was created holds for the object that its completion replaces, too: the
+ * object may have changed in between.
  */
 import {
   checksumsOfUpload,
@@ -19,7 +22,7 @@ import {
   type UploadChecksum,
 } from "../core/checksum.ts";
 import { checkContent, type Segment } from "../core/content.ts";
-import { conditionHolds } from "../core/conditional.ts";
+import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateKey } from "../core/key.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
@@ -57,6 +60,8 @@ interface StoredUpload {
   readonly created: number;
   readonly description: ObjectDescription;
   readonly checksum: UploadChecksum;
+  /** Of the creation of the upload. */
+  readonly onlyIf: Conditional | undefined;
 }
 
 /** A part, and where its content is. */
@@ -90,17 +95,19 @@ export class MultipartUploads {
     http,
     custom,
     ssecKeyMd5,
+    onlyIf,
     ...requested
   }: Request<"createUpload">): Result<"createUpload"> {
     validateKey(key);
     validateMetadata(http, custom);
+    this.#requireConditions(key, [onlyIf]);
     const { checksumAlgorithm = null, checksumType = null } = resolveUploadChecksum(requested);
     const uploadId = this.#platform.randomHex(64);
     const created = this.#platform.now();
     this.#sql.exec(
       "INSERT INTO uploads (upload_id, key, since, created, storage_class, http, custom, " +
-        "checksum_algorithm, checksum_type, ssec_key_md5, state) " +
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'in progress')",
+        "checksum_algorithm, checksum_type, ssec_key_md5, only_if, state) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'in progress')",
       uploadId,
       key,
       created - earlierExpiry(key, this.#settings.abortRules),
@@ -111,6 +118,7 @@ export class MultipartUploads {
       checksumAlgorithm,
       checksumType,
       ssecKeyMd5 ?? null,
+      onlyIf === undefined ? null : JSON.stringify(onlyIf),
     );
     this.forgetDeadline();
     return { uploadId };
@@ -144,7 +152,7 @@ export class MultipartUploads {
     const { key, uploadId, parts, onlyIf, objectSize } = request;
     validateKey(key);
     for (const { partNumber } of parts) validatePartNumber(partNumber);
-    const { description, checksum } = this.#requireInProgress({ key, uploadId });
+    const { description, checksum, ...created } = this.#requireInProgress({ key, uploadId });
     const stored = new Map(
       Iterator.from(this.#partsAfter(uploadId, 0)).map((part) => [part.partNumber, part]),
     );
@@ -158,11 +166,7 @@ export class MultipartUploads {
       );
     }
     const checksums = checksumsOfUpload(checksum, selected, request);
-    if (onlyIf !== undefined) {
-      const text = this.#objects.text(key);
-      const object = text === null ? null : decodeObject(key, text);
-      if (!conditionHolds(onlyIf, object)) throw new StoreError(10031);
-    }
+    this.#requireConditions(key, [created.onlyIf, onlyIf]);
     const now = this.#platform.now();
     this.#sql.exec(
       "UPDATE uploads SET state = 'completed', since = ? WHERE upload_id = ?",
@@ -318,19 +322,33 @@ export class MultipartUploads {
     return found;
   }
 
+  /** @throws StoreError 10031 */
+  #requireConditions(key: string, conditions: readonly (Conditional | undefined)[]): void {
+    const given = conditions.filter((condition) => condition !== undefined);
+    if (given.length === 0) return;
+    const text = this.#objects.text(key);
+    const object = text === null ? null : decodeObject(key, text);
+    if (!given.every((each) => conditionHolds(each, object))) throw new StoreError(10031);
+  }
+
   #find({ key, uploadId }: UploadReference): StoredUpload | null {
     const row = firstRow<
-      [UploadState, number, number, StorageClass, string, string, string | null, ...ChecksumColumns]
+      [
+        ...[state: UploadState, since: number, created: number, storageClass: StorageClass],
+        ...[http: string, custom: string, ssecKeyMd5: string | null, onlyIf: string | null],
+        ...ChecksumColumns,
+      ]
     >(
       this.#sql.exec(
-        "SELECT state, since, created, storage_class, http, custom, ssec_key_md5, " +
+        "SELECT state, since, created, storage_class, http, custom, ssec_key_md5, only_if, " +
           "checksum_algorithm, checksum_type FROM uploads WHERE upload_id = ? AND key = ?",
         uploadId,
         key,
       ),
     );
     if (row === undefined) return null;
-    const [state, since, created, storageClass, http, custom, ssecKeyMd5, ...checksum] = row;
+    const [state, since, created, storageClass, http, custom, ssecKeyMd5, onlyIf, ...checksum] =
+      row;
     return {
       state,
       since,
@@ -342,6 +360,7 @@ export class MultipartUploads {
         ...(ssecKeyMd5 !== null && { ssecKeyMd5 }),
       },
       checksum: uploadChecksum(checksum),
+      onlyIf: onlyIf === null ? undefined : JSON.parse(onlyIf),
     };
   }
 

@@ -149,7 +149,12 @@ interface Operations {
   delete: { request: { keys: string[]; onlyIf?: Conditional }; result: null };
   list: { request: ListRequest; result: ListResult };
   createUpload: {
-    request: ObjectDescription & UploadChecksum & { key: string };
+    request: ObjectDescription &
+      UploadChecksum & {
+        key: string;
+        /** 10031 when the condition does not hold, now or at the completion of the upload */
+        onlyIf?: Conditional;
+      };
     result: { uploadId: string };
   };
   uploadPart: {

@@ -17,6 +17,7 @@
  */
 import { checksumsInHeaders, decodeWords } from "../../http/headers.ts";
 import type { Checksums, UploadChecksum } from "../core/checksum.ts";
+import type { Conditional } from "../core/conditional.ts";
 import { crcOf } from "../core/hash.ts";
 import {
   type KeyHolder,
@@ -276,6 +277,8 @@ function presentFields<Fields extends object>(fields: Fields): Fields | undefine
 
 export interface UploadProperties extends KeyHolder, UploadChecksum {
   readonly storageClass?: StorageClass;
+  /** Of the creation; it holds at the completion, too. */
+  readonly onlyIf?: Conditional;
 }
 
 interface UploadIdentity {

@@ -1,6 +1,7 @@
 /**
  * Multipart uploads on an S3 service: parts are parts of the service. The properties of the object are
- * packed when the upload is created, so its version and its time are those of the creation.
+ * packed when the upload is created, so its version and its time are those of the creation. The condition of the
+ * creation is in the id of the upload, and holds at the completion, too: no service keeps it.
  *
  * Our own rules select the parts of a completion. When the answer to the completion gets lost, the upload
  * tells whether it was completed: the service no longer knows it, and the object has the entity tag that
@@ -15,7 +16,7 @@ import {
 } from "../../http/headers.ts";
 import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
 import { checksumsOfUpload, checksumTypeName, resolveUploadChecksum } from "../core/checksum.ts";
-import { conditionHolds } from "../core/conditional.ts";
+import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { checkContent } from "../core/content.ts";
 import { StoreError } from "../core/errors.ts";
 import { listLimitMax, uploadBytesMax } from "../core/limits.ts";
@@ -74,10 +75,11 @@ export async function createUpload(
   remote: RemoteContext,
   request: Omit<Request<"createUpload">, "method">,
 ): Promise<Result<"createUpload">> {
-  const { key, http, custom, storageClass, ssecKeyMd5, ...requested } = request;
+  const { key, http, custom, storageClass, ssecKeyMd5, onlyIf, ...requested } = request;
   const named = serviceKey(remote, key);
   validateMetadata(http, custom);
   const checksum = resolveUploadChecksum(requested);
+  if (onlyIf !== undefined) await requireCondition(remote, key, onlyIf);
   const { checksumAlgorithm, checksumType } = checksum;
   const version = randomHex(16);
   const uploaded = remote.now();
@@ -112,8 +114,40 @@ export async function createUpload(
     ...(ssecKeyMd5 !== undefined && { ssecKeyMd5 }),
     ...checksum,
     ...(storageClass !== "Standard" && { storageClass }),
+    ...(onlyIf !== undefined && { onlyIf }),
   };
   return { uploadId: encodeUploadId(key, serviceId, properties) };
+}
+
+/** A longer condition would make an id that does not fit into a URL. One entity tag takes 120 characters. */
+const conditionLengthMax = 1024;
+
+/** @throws StoreError 10031, RemoteError for a condition that the completion could not honour */
+async function requireCondition(
+  remote: RemoteContext,
+  key: string,
+  onlyIf: Conditional,
+): Promise<void> {
+  requireConditions(remote);
+  if (JSON.stringify(onlyIf).length > conditionLengthMax) {
+    throw new RemoteError(
+      "refused",
+      `Cannot create an upload of "${key}" with so many entity tags: the condition is a part of the upload's id, ` +
+        "which would be too long for a URL. Name fewer entity tags.",
+      { reason: "unsupported" },
+    );
+  }
+  if (!conditionHolds(onlyIf, await headObject(remote, key))) throw new StoreError(10031);
+}
+
+function requireConditions({ features }: RemoteContext): void {
+  if (features.conditionalComplete) return;
+  throw new RemoteError(
+    "refused",
+    "Cannot complete an upload with a condition: the S3 service ignores conditions there. Create " +
+      "and complete the upload without a condition, or use a service that has conditional completion.",
+    { reason: "unsupported" },
+  );
 }
 
 export async function uploadPart(
@@ -187,7 +221,7 @@ export async function listParts(
   validateLimit(limit);
   const { upload, properties } = uploadOf(remote, request);
   const page = await readParts(remote, upload, { afterPartNumber, limit });
-  const { storageClass = "Standard", ssecKeyMd5: _, ...checksum } = properties;
+  const { storageClass = "Standard", ssecKeyMd5: _, onlyIf: __, ...checksum } = properties;
   // The service does not say when the upload was created.
   const created = page.parts[0]?.uploaded ?? remote.now();
   return { ...page, upload: { key, uploadId, created, storageClass, ...checksum } };
@@ -286,19 +320,13 @@ export async function completeUpload(
   const { checksumAlgorithm } = properties;
   const checksums = checksumsOfUpload(properties, parts, request);
   const hasChecksums = checksumAlgorithm !== undefined && checksumAlgorithm in checksums;
-  if (onlyIf !== undefined && !remote.features.conditionalComplete) {
-    throw new RemoteError(
-      "refused",
-      "Cannot complete an upload with a condition: the S3 service ignores conditions there. Complete " +
-        "without a condition, or use a service that has conditional completion.",
-      { reason: "unsupported" },
-    );
-  }
+  const conditions = [properties.onlyIf, onlyIf].filter((condition) => condition !== undefined);
+  if (conditions.length > 0) requireConditions(remote);
   const body = completionDocument(parts, hasChecksums);
   const etag = await guardedWrite({
     ...remote,
     effect: "stored",
-    holds: (seen) => onlyIf === undefined || conditionHolds(onlyIf, seen),
+    holds: (seen) => conditions.every((condition) => conditionHolds(condition, seen)),
     head: () => headObject(remote, key),
     write: completionOf(remote, { key, upload, body, etag: expectedEtag(parts) }),
     resultIn: () => null,
