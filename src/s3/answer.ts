@@ -1,8 +1,9 @@
 /**
  * From a request to a response: the verb, its bucket, the CORS rules of the bucket, errors.
  *
- * The signature has been verified before; the body has not been read. A verb reads the body only
- * after everything else has been checked, so that a refused request is refused before its upload.
+ * A verb reads the body only after everything else has been checked, so that a refused request is refused
+ * before its upload. The CORS rules of the bucket count for every response, also for that to a request with
+ * a wrong signature: without them, a page cannot read why its request is refused.
  */
 import { grantedHeaders } from "../store/core/cors.ts";
 import { StoreError } from "../store/core/errors.ts";
@@ -15,17 +16,23 @@ import { verbs, type Verb } from "./s3-operations.ts";
 import { accountVerbs } from "./verbs/bucket-verbs.ts";
 import { preflightResponse, readCorsRules } from "./verbs/bucket-rules.ts";
 
+/** A request of which only the target and the headers have been read. */
+export interface UnverifiedRequest extends Pick<S3Request, "method" | "bucketName" | "headers"> {
+  /** @throws S3Error, URIError for a request that its signature does not authorise */
+  verify(): S3Request;
+}
+
 /**
  * A failure is a response.
  *
- * @param read reads and verifies the request
+ * @param read reads what names the bucket
  * @throws ConnectionLostError when the client is to get no response
  */
 export async function answerRequest(
-  read: () => S3Request,
+  read: () => UnverifiedRequest,
   service: S3Service,
 ): Promise<S3Response> {
-  let request: S3Request;
+  let request: UnverifiedRequest;
   try {
     request = read();
   } catch (error) {
@@ -44,7 +51,8 @@ export async function answerRequest(
   return { ...response, headers: { ...response.headers, ...headers } };
 }
 
-async function execute(request: S3Request, service: S3Service): Promise<S3Response> {
+async function execute(unverified: UnverifiedRequest, service: S3Service): Promise<S3Response> {
+  const request = unverified.verify();
   if (request.method === "OPTIONS") {
     const bucket = await findBucket(request, service);
     if (bucket === null) throw new S3Error("NoSuchBucket");
@@ -59,7 +67,10 @@ async function execute(request: S3Request, service: S3Service): Promise<S3Respon
   return verbs[verb](request, bucket, service);
 }
 
-async function findBucket({ bucketName }: S3Request, { store }: S3Service): Promise<Bucket | null> {
+async function findBucket(
+  { bucketName }: Pick<S3Request, "bucketName">,
+  { store }: S3Service,
+): Promise<Bucket | null> {
   return bucketName === "" ? null : store.find(bucketName);
 }
 
@@ -79,15 +90,26 @@ async function createMissing(
 }
 
 /** A request without a signature may read the objects of a public bucket, and nothing else. */
-function requirePublic(verb: Verb, { bucketName }: S3Request, { settingsOf }: S3Service): void {
+function requirePublic(
+  verb: Verb,
+  { bucketName, parameters }: S3Request,
+  { settingsOf }: S3Service,
+): void {
   const isRead = verb === "GetObject" || verb === "HeadObject";
   if (!isRead || settingsOf(bucketName)?.public !== true) {
     throw new S3Error("InvalidArgument", "Authorization");
   }
+  // Anyone could make a link to the object that has another type.
+  if (Array.from(parameters.keys()).some((name) => name.startsWith("response-"))) {
+    throw new S3Error(
+      "InvalidRequest",
+      "Request specific response headers cannot be used for anonymous GET requests.",
+    );
+  }
 }
 
 async function corsHeaders(
-  request: S3Request,
+  request: UnverifiedRequest,
   origin: string,
   service: S3Service,
 ): Promise<S3Response["headers"]> {

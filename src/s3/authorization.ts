@@ -198,6 +198,9 @@ export interface SigningContext {
   readonly signature: string;
 }
 
+/** The headers of AWS, and the extensions of the deployed service that decide about a write. */
+const changesMeaning = /^(?:x-amz-|cf-create-bucket-|cf-copy-destination-)/;
+
 export function verifySignature(
   request: SignedRequest,
   authorization: Authorization,
@@ -205,10 +208,10 @@ export function verifySignature(
 ): SigningContext {
   const { accessKeyId, dateText, scope } = authorization;
   if (!isSameText(credentials.accessKeyId, accessKeyId)) throw new S3Error("Unauthorized");
-  // A header that the client has not signed could have been added on the way. The headers of AWS
-  // change what a request means, so each of them must be signed.
+  // A header that the client has not signed could have been added on the way, or by the user of a
+  // presigned URL. These headers change what a request means, so each of them must be signed.
   const unsigned = Array.from(request.headers.keys()).filter(
-    (name) => name.startsWith("x-amz-") && !authorization.signedHeaders.includes(name),
+    (name) => changesMeaning.test(name) && !authorization.signedHeaders.includes(name),
   );
   if (unsigned.length > 0) {
     throw new S3Error(

@@ -11,7 +11,7 @@ import { createServer, readPieces } from "../base/node-http.ts";
 import type { S3Credentials } from "../http/signature.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
 import type { OpenContent } from "../store/node/bucket.ts";
-import { answerRequest } from "./answer.ts";
+import { answerRequest, type UnverifiedRequest } from "./answer.ts";
 import { parseAuthorization, verifySignature } from "./authorization.ts";
 import { RequestBody } from "./request-body.ts";
 import { S3Error } from "./s3-errors.ts";
@@ -89,7 +89,7 @@ async function handleMessage(
 }
 
 /**
- * Reads and verifies everything but the body.
+ * Reads everything but the body.
  *
  * @throws S3Error, URIError
  */
@@ -97,7 +97,7 @@ function readRequest(
   message: IncomingMessage,
   response: ServerResponse,
   { hosts, credentials }: ServedStore,
-): S3Request {
+): UnverifiedRequest {
   const headers = readHeaders(message.rawHeaders);
   const host = headers.get("host") ?? "";
   // Only the host is checked, and not the origin: a page of another origin cannot sign a request, and
@@ -108,17 +108,22 @@ function readRequest(
   }
   const method = message.method as string;
   const { path, query, ...target } = parseTarget(message.url as string, host, hosts);
-  const signed = { method, path, query, headers };
-  // A browser sends a preflight without a signature.
-  const authorization = method === "OPTIONS" ? null : parseAuthorization(signed, Date.now());
-  const signing =
-    authorization === null ? null : verifySignature(signed, authorization, credentials);
-  const parameters = parseParameters(query);
-  if (authorization?.isPresigned === true) addHoistedHeaders(headers, parameters);
-  const payload = authorization?.payload ?? null;
-  const source = readBody(message, response);
-  const body = new RequestBody({ headers, payload, signing, source });
-  return { method, ...target, parameters, headers, isAnonymous: authorization === null, body };
+  const { bucketName } = target;
+  return { method, bucketName, headers, verify };
+
+  function verify(): S3Request {
+    const signed = { method, path, query, headers };
+    // A browser sends a preflight without a signature.
+    const authorization = method === "OPTIONS" ? null : parseAuthorization(signed, Date.now());
+    const signing =
+      authorization === null ? null : verifySignature(signed, authorization, credentials);
+    const parameters = parseParameters(query);
+    if (authorization?.isPresigned === true) addHoistedHeaders(headers, parameters);
+    const payload = authorization?.payload ?? null;
+    const source = readBody(message, response);
+    const body = new RequestBody({ headers, payload, signing, source });
+    return { method, ...target, parameters, headers, isAnonymous: authorization === null, body };
+  }
 }
 
 /** By name in lower case. Node passes octets on as characters; clients mean UTF-8. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startS3 } from "../../dist/index.js";
 import { useS3 } from "./support/running-s3.ts";
+import { answerOf, S3TestClient } from "./support/s3-client.ts";
 
 const s3 = useS3({
   buckets: [
@@ -69,6 +70,14 @@ describe("buckets", () => {
     const headers = { "cf-create-bucket-if-missing": "true" };
     const put = { method: "PUT", target: "/soon/key", body: "x" };
     expect((await send(put)).code).toBe("NoSuchBucket");
+    // The user of a presigned URL cannot add the header.
+    const unsigned = s3.client.open(
+      { ...put, target: "/later/key" },
+      { ...headers, "content-length": "1" },
+      "x",
+    );
+    expect(await answerOf(unsigned)).toContain("headers present in the request which were not");
+    expect((await send({ method: "HEAD", target: "/later" })).status).toBe(404);
     expect((await send({ ...put, headers })).status).toBe(200);
   });
 
@@ -129,6 +138,11 @@ describe("uploads in parts", () => {
       "true",
     ]);
     expect((await send({ target: "/photos?uploads" })).text).toContain(uploadId);
+    const none = await send({ target: `/photos/parts?max-parts=0&${upload}` });
+    expect([element(none.text, "Size"), element(none.text, "IsTruncated")]).toEqual([
+      undefined,
+      "false",
+    ]);
     const parts = etags.map(
       (etag, index) =>
         `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag?.replaceAll('"', "&#34;")}</ETag></Part>`,
@@ -174,6 +188,19 @@ describe("CORS", () => {
       404,
       "https://app.test",
     ]);
+    const stranger = new S3TestClient({
+      port: s3.server.port,
+      credentials: { ...s3.server.credentials, secretAccessKey: "other" },
+    });
+    const headers = { origin: "https://app.test" };
+    const forged = await stranger.send({ method: "PUT", target: "/site/a", body: "x", headers });
+    expect([forged.code, forged.headers["access-control-allow-origin"]]).toEqual([
+      "SignatureDoesNotMatch",
+      "https://app.test",
+    ]);
+    const foreign = { origin: "https://other.test" };
+    const other = await stranger.send({ method: "PUT", target: "/site/a", headers: foreign });
+    expect([other.status, other.headers["access-control-allow-origin"]]).toEqual([403, undefined]);
     const rule =
       "<CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>PUT</AllowedMethod></CORSRule>";
     const body = `<CORSConfiguration>${rule}</CORSConfiguration>`;

@@ -35,6 +35,9 @@ const elements = (text: string, name: string) =>
     ([, value = ""]) => value,
   );
 
+const remove = (content: string) =>
+  send({ method: "POST", target: "/photos?delete", body: `<Delete>${content}</Delete>` });
+
 describe("PutObject and GetObject", () => {
   it.each(["a%20b%2Bc", "x/../y", "x//y", "a%2Fb", "%C3%A9", "%25", "..", "a%3Fb"])(
     "store and return the key %s",
@@ -207,6 +210,11 @@ describe("PutObject and GetObject", () => {
       ({ status, text }) => `${status} ${/<Message>(.*?)</.exec(text)?.[1]}`,
     );
     expect(new Set(answers)).toEqual(new Set(["400 Authorization"]));
+    const overridden = "/site/index.html?response-content-type=text%2Fhtml";
+    const linked = await send({ target: overridden, isAnonymous: true });
+    expect([linked.status, linked.code]).toEqual([400, "InvalidRequest"]);
+    expect(linked.text).toContain("cannot be used for anonymous GET requests");
+    expect((await send({ target: overridden })).status).toBe(200);
     const form = await send({ method: "POST", target: "/site", body: "x", isAnonymous: true });
     expect([form.status, form.code]).toEqual([412, "PreconditionFailed"]);
   });
@@ -277,14 +285,43 @@ describe("lists", () => {
     await put("many/1", "x");
     const keys = ["many/1", "many/none", "k".repeat(1025)];
     const objects = keys.map((key) => `<Object><Key>${key}</Key></Object>`).join("");
-    const answer = await send({
-      method: "POST",
-      target: "/photos?delete",
-      body: `<Delete><Quiet>true</Quiet>${objects}</Delete>`,
-    });
+    const answer = await remove(objects);
     expect(answer.text).toContain("<Deleted><Key>many/1</Key></Deleted>");
     expect(answer.text).toContain("<Deleted><Key>many/none</Key></Deleted>");
     expect(answer.text).toContain("<Code>InvalidObjectName</Code>");
     expect((await send({ target: "/photos/many/1" })).status).toBe(404);
+    const quiet = await remove(`<Quiet> True\n</Quiet>${objects}`);
+    expect(quiet.text).not.toContain("<Deleted>");
+    expect(quiet.text).toContain("<Code>InvalidObjectName</Code>");
+    expect((await remove(`<Quiet>1</Quiet>${objects}`)).code).toBe("MalformedXML");
   });
+
+  it.each([
+    ["Size", "1"],
+    ["LastModifiedTime", "Wed, 21 Oct 2026 07:28:00 GMT"],
+  ])("delete nothing on the condition %s, which the store does not have", async (name, value) => {
+    await put("kept", "x");
+    const plain = "<Object><Key>kept</Key></Object>";
+    const other = `<Object><Key>other</Key><${name}>${value}</${name}></Object>`;
+    const refused = await remove(plain + other);
+    expect([refused.status, refused.text]).toEqual([
+      501,
+      expect.stringContaining(`DeleteObjects element ${name} not implemented`),
+    ]);
+    expect((await send({ target: "/photos/kept" })).status).toBe(200);
+  });
+
+  it.each(["max-keys=0", "list-type=2&max-keys=0", "versions&max-keys=0", "uploads&max-uploads=0"])(
+    "give an empty last page for %s",
+    async (query) => {
+      await put("listed", "x");
+      await send({ method: "POST", target: "/photos/listed?uploads" });
+      const { status, text } = await send({ target: `/photos?${query}` });
+      expect([status, elements(text, "Key"), elements(text, "IsTruncated")]).toEqual([
+        200,
+        [],
+        ["false"],
+      ]);
+    },
+  );
 });

@@ -88,29 +88,30 @@ async function readPage(
   const encodingType = parameters.get("encoding-type");
   const encode = encoderOf(encodingType);
   if (token) validateToken(token);
-  const found = await bucket.call({
-    method: "list",
-    prefix,
-    delimiter,
-    ...markerPosition(marker, prefix, delimiter),
-    ...(token && { cursor: token }),
-    // A page of 0 items says whether there are any.
-    limit: Math.min(Math.max(maxKeys, 1), listLimitMax),
-    includeHttp: false,
-    includeCustom: false,
-  });
-  const decoded = decodeObjects(found.objectsJson, { http: false, custom: false });
-  const isEmpty = maxKeys === 0;
-  const [objects, prefixes] = isEmpty ? [[], []] : [decoded, found.prefixes];
-  const cursor = isEmpty ? undefined : found.cursor;
-  const hasItems = decoded.length > 0 || found.prefixes.length > 0;
+  // Deviation: as on AWS, a page of 0 keys is the last. On the deployed service it says whether there are
+  // keys, and a client that goes on until the end never comes to it.
+  const found =
+    maxKeys === 0
+      ? { objectsJson: "[]", prefixes: [], cursor: undefined }
+      : await bucket.call({
+          method: "list",
+          prefix,
+          delimiter,
+          ...markerPosition(marker, prefix, delimiter),
+          ...(token && { cursor: token }),
+          limit: Math.min(maxKeys, listLimitMax),
+          includeHttp: false,
+          includeCustom: false,
+        });
+  const objects = decodeObjects(found.objectsJson, { http: false, custom: false });
+  const { prefixes, cursor } = found;
   return {
     objects,
     prefixes,
     cursor,
     last: cursor && laterKey(objects.at(-1)?.key, prefixes.at(-1)),
     elements: {
-      IsTruncated: isEmpty ? hasItems : cursor !== undefined,
+      IsTruncated: cursor !== undefined,
       CommonPrefixes: prefixes.map((each) => ({ Prefix: encode(each) })),
       Prefix: encode(prefix),
       Delimiter: delimiter === "" ? undefined : encode(delimiter),

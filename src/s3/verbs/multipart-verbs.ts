@@ -157,12 +157,14 @@ export const multipartVerbs = {
     const maxParts = wholeParameter(request, "max-parts", listLimitMax);
     const afterPartNumber = wholeParameter(request, "part-number-marker", partNumberMax, 0);
     const reference = uploadOf(request);
-    const { parts, truncated, upload } = await bucket.call({
+    const page = await bucket.call({
       method: "listParts",
       ...reference,
       afterPartNumber,
       limit: Math.max(maxParts, 1),
     });
+    // A page of 0 parts is the last, as a page of 0 keys.
+    const { parts, truncated } = maxParts === 0 ? { parts: [], truncated: false } : page;
     return xmlResponse("ListPartsResult", {
       Bucket: request.bucketName,
       Key: request.key,
@@ -178,7 +180,7 @@ export const multipartVerbs = {
         Size: part.size,
         ...checksumElements(part.checksums),
       })),
-      ...uploadElements(upload),
+      ...uploadElements(page.upload),
     });
   },
 
@@ -191,14 +193,19 @@ export const multipartVerbs = {
     const encodingType = parameters.get("encoding-type");
     const encode = encoderOf(encodingType);
     const maxUploads = wholeParameter(request, "max-uploads", listLimitMax);
-    const page = await bucket.call({
-      method: "listUploads",
-      prefix,
-      delimiter: delimiter || undefined,
-      after:
-        keyMarker === "" ? undefined : { key: keyMarker, uploadId: uploadIdMarker || undefined },
-      limit: Math.max(maxUploads, 1),
-    });
+    const page =
+      maxUploads === 0
+        ? { uploads: [], prefixes: [], truncated: false, next: undefined }
+        : await bucket.call({
+            method: "listUploads",
+            prefix,
+            delimiter: delimiter || undefined,
+            after:
+              keyMarker === ""
+                ? undefined
+                : { key: keyMarker, uploadId: uploadIdMarker || undefined },
+            limit: maxUploads,
+          });
     return xmlResponse("ListMultipartUploadsResult", {
       Bucket: request.bucketName,
       KeyMarker: encode(keyMarker),

@@ -135,7 +135,7 @@ export const objectVerbs = {
   },
 
   async DeleteObjects({ body }, bucket) {
-    const objects = parseNamedObjects(parseDocument(await body.document(), "Delete"));
+    const { objects, isQuiet } = parseDeletion(parseDocument(await body.document(), "Delete"));
     const errors = new Map<NamedObject, XmlElements>();
     const plain: string[] = [];
     for (const object of objects) {
@@ -149,9 +149,10 @@ export const objectVerbs = {
       }
     }
     if (plain.length > 0) await bucket.call({ method: "delete", keys: plain });
-    // The deployed service lists what it has deleted even if the client has asked for silence.
+    // Deviation: the deployed service lists what it has deleted even if the client has asked for silence.
+    const listed = isQuiet ? [] : objects;
     return xmlResponse("DeleteResult", {
-      Deleted: objects
+      Deleted: listed
         .filter((object) => !errors.has(object))
         .map(({ key, versionId }) => ({ Key: key, VersionId: versionId })),
       Error: [...errors.values()],
@@ -286,20 +287,33 @@ interface NamedObject {
   readonly etag: string | null;
 }
 
-function parseNamedObjects(root: XmlElement): NamedObject[] {
-  const objects = childrenOf(root, "Object").map((element) => ({
+const namedObjectElements = new Set(["Key", "VersionId", "ETag"]);
+
+/** @throws S3Error before anything is deleted, also for a condition that the store does not have */
+function parseDeletion(root: XmlElement): {
+  readonly objects: readonly NamedObject[];
+  readonly isQuiet: boolean;
+} {
+  const elements = childrenOf(root, "Object");
+  const other = elements
+    .flatMap(({ children }) => children)
+    .find(({ name }) => !namedObjectElements.has(name));
+  if (other !== undefined) {
+    throw new S3Error("NotImplemented", `DeleteObjects element ${other.name} not implemented`);
+  }
+  const objects = elements.map((element) => ({
     key: childText(element, "Key"),
     versionId: childText(element, "VersionId"),
-    etag: childText(element, "ETag"),
+    etag: childText(element, "ETag")?.trim() ?? null,
   }));
-  const quiet = childText(root, "Quiet");
+  const quiet = childText(root, "Quiet")?.trim().toLowerCase() ?? "false";
   const isValid =
     objects.length > 0 &&
     objects.length <= deleteKeysMax &&
     objects.every(({ key }) => key !== null) &&
-    (quiet === null || quiet === "true" || quiet === "false");
+    (quiet === "true" || quiet === "false");
   if (!isValid) throw new S3Error("MalformedXML");
-  return objects as NamedObject[];
+  return { objects: objects as NamedObject[], isQuiet: quiet === "true" };
 }
 
 async function deleteWithTag(bucket: Bucket, key: string, etag: string): Promise<void> {
