@@ -102,7 +102,8 @@ function describeError(
   const { message, status } = error;
   if (error.lacksSpace) return new S3Error("InsufficientStorage", message);
   // The deployed service answers with this code for every problem with the parts of an upload.
-  return { status, code: error.code === 10048 ? "InvalidPart" : error.s3Name, message };
+  const code = error.code === 10048 ? "InvalidPart" : error.s3Name;
+  return { status, code, message: error.reason ?? message };
 }
 
 /** @throws S3Error MalformedXML for another text or another root element */

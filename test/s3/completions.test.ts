@@ -14,13 +14,16 @@ const crcOf = (data: Uint8Array): Buffer => {
   bytes.writeUInt32BE(crc32(data));
   return bytes;
 };
-const contents = [Buffer.alloc(5 * 1024 * 1024, "a"), Buffer.from("the last part")];
+const contents: Buffer[] = [Buffer.alloc(5 * 1024 * 1024, "a"), Buffer.from("the last part")];
 const crcs = contents.map(crcOf);
 const composite = crcOf(Buffer.concat(crcs)).toString("base64");
 const whole = crcOf(Buffer.concat(contents)).toString("base64");
 
 /** Creates an upload and its parts, with checksums. */
-async function upload(headers: Record<string, string>, parts = contents): Promise<string> {
+async function upload(
+  headers: Record<string, string>,
+  parts: readonly Buffer[] = contents,
+): Promise<string> {
   const created = await send({ method: "POST", headers }, "?uploads");
   const id = /<UploadId>(.*?)</.exec(created.text)?.[1] as string;
   for (const [index, body] of parts.entries()) {
@@ -110,4 +113,18 @@ describe("the checksum of a completion", () => {
     const refused = await send({ method: "POST", headers }, "?uploads");
     expect([refused.status, refused.code]).toEqual([501, "NotImplemented"]);
   });
+});
+
+it("a completion with parts of unequal sizes names the part and the sizes", async () => {
+  const parts = [contents[0] as Buffer, Buffer.alloc(5 * 1024 * 1024 + 1), Buffer.from("end")];
+  const id = await upload({}, parts);
+  for (const named of [parts, parts.slice(0, 2)]) {
+    const refused = await complete(id, { parts: named });
+    expect([refused.status, refused.code]).toEqual([400, "InvalidPart"]);
+    expect(refused.text).toContain(
+      "<Message>All non-trailing parts must have the same length. Non Uniform Part Sizes: " +
+        "Expected part 2 to have size 5242880, found 5242881</Message>",
+    );
+  }
+  await expectInProgress(id);
 });

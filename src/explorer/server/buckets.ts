@@ -75,7 +75,7 @@ export function checkKey(key: string): void {
  */
 export function explained(error: unknown, operation: RefusedOperation): unknown {
   if (!(error instanceof StoreError)) return error;
-  const reason = explainRefusal(operation, error.code);
+  const reason = explainRefusal(operation, error);
   if (reason === null) return error;
   return new CallError(error.status, `${error.message} ${reason}`, error.code);
 }

@@ -157,8 +157,14 @@ export class Bucket {
       return { ok: true, value: this.#perform(operation) };
     } catch (error) {
       if (error instanceof StoreError) {
-        const { code, message: text, objectSize } = error;
-        return { ok: false, code, text, ...(objectSize !== undefined && { objectSize }) };
+        const { code, message: text, objectSize, reason } = error;
+        return {
+          ok: false,
+          code,
+          text,
+          ...(objectSize !== undefined && { objectSize }),
+          ...(reason !== undefined && { reason }),
+        };
       }
       if (!isRead(operation)) throw error;
       // A read has nothing to undo, and other operations may read intact pages.

@@ -221,8 +221,7 @@ export abstract class WriteCalls {
       return await this.#writer.write(value, requiredAlgorithms(checksum));
     } catch (error) {
       await cancelValue(value, error);
-      if (error instanceof StoreError)
-        throw refusal(method, error, reasonOf(operation, error.code));
+      if (error instanceof StoreError) throw refusal(method, error, reasonOf(operation, error));
       if (!(error instanceof BlobNotWrittenError)) throw error;
       const problem = await this.findDiskProblem(error.bytes);
       throw problem === null

@@ -5,7 +5,6 @@ import {
   StoreError,
   type Method,
   type ServiceFailure,
-  type StoreErrorCode,
 } from "../core/errors.ts";
 import type { Outcome, Result, AnswerFault } from "../core/operations.ts";
 import { type RefusedOperation, explainRefusal } from "../core/explain-refusal.ts";
@@ -16,12 +15,15 @@ export function settle<M extends Method>(
 ): Result<M> {
   if (outcome.ok) return outcome.value;
   const { code, text, failure } = outcome;
-  throw refusal(request.method, { code, message: text, failure }, reasonOf(request, code));
+  throw refusal(request.method, { code, message: text, failure }, reasonOf(request, outcome));
 }
 
 /** The reason as the cause of an error. The cause has no stack of its own. */
-export function reasonOf(request: RefusedOperation, code: StoreErrorCode): ErrorOptions {
-  const reason = explainRefusal(request, code);
+export function reasonOf(
+  request: RefusedOperation,
+  error: Parameters<typeof explainRefusal>[1],
+): ErrorOptions {
+  const reason = explainRefusal(request, error);
   if (reason === null) return {};
   const cause = new Error(reason);
   cause.stack = String(cause);

@@ -74,7 +74,7 @@ export class RemoteCalls extends WriteCalls implements BucketCalls {
       if (!(error instanceof StoreError)) throw hideOwnFrames(internalError("get", error));
       const { code, message: text, failure } = error;
       record(operation, { ok: false, code, text, ...(failure && { failure }) });
-      throw hideOwnFrames(refusal("get", error, reasonOf(operation, code)));
+      throw hideOwnFrames(refusal("get", error, reasonOf(operation, error)));
     }
     record(operation, outcomeOf(found));
     return inCaller(() => make(found));

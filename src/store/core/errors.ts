@@ -110,6 +110,8 @@ export class StoreError extends Error {
   readonly failure: ServiceFailure | undefined;
   /** Only of 10039: the size of the object that has no byte of the range. */
   readonly objectSize: number | undefined;
+  /** What exactly is wrong, where only the bucket knows it. The binding gives it as the cause. */
+  readonly reason: string | undefined;
 
   /** @param text replaces the text of the table where a more precise text is known */
   constructor(
@@ -119,10 +121,12 @@ export class StoreError extends Error {
       lacksSpace = false,
       failure,
       objectSize,
+      reason,
     }: {
       readonly lacksSpace?: boolean;
       readonly failure?: ServiceFailure | undefined;
       readonly objectSize?: number | undefined;
+      readonly reason?: string | undefined;
     } = {},
   ) {
     super(text);
@@ -131,6 +135,7 @@ export class StoreError extends Error {
     this.lacksSpace = lacksSpace;
     this.failure = failure;
     this.objectSize = objectSize;
+    this.reason = reason;
   }
 
   get status(): number {

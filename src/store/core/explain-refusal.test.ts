@@ -21,11 +21,7 @@ describe("explainRefusal()", () => {
     ],
     [10025, { key: "cat" }, 'A part of "cat" has another etag, or was not uploaded.'],
     [10011, { key: "cat" }, 'A part of "cat" that is not the last has less than 5242880 bytes.'],
-    [
-      10048,
-      { key: "cat" },
-      'The parts of "cat" must have ascending numbers and one size; only the last may be smaller.',
-    ],
+    [10048, { key: "cat" }, 'The parts of "cat" are none, or one of them is named twice.'],
     [100100, { key: "cat" }, 'The value of "cat" is too large.'],
     [100100, { key: "cat", partNumber: 3 }, 'The part 3 of "cat" is too large.'],
     [
@@ -41,6 +37,11 @@ describe("explainRefusal()", () => {
     [10037, { key: "cat" }, 'The value of "cat" was not stored.'],
     [10001, { key: "cat" }, null],
   ])("%i of %o: %s", (code, operation, reason) => {
-    expect(explainRefusal(operation, code)).toBe(reason);
+    expect(explainRefusal(operation, { code })).toBe(reason);
+  });
+
+  it("prefers the reason that the bucket gives", () => {
+    const error = { code: 10048, reason: "Part 2 is larger." } as const;
+    expect(explainRefusal({ key: "cat" }, error)).toBe("Part 2 is larger.");
   });
 });

@@ -38,8 +38,8 @@ const reasons: {
     `The upload${of(key)} was completed or aborted, has expired, or never existed.`,
   10025: ({ key }) => `A part${of(key)} has another etag, or was not uploaded.`,
   10011: ({ key }) => `A part${of(key)} that is not the last has less than ${partBytesMin} bytes.`,
-  10048: ({ key }) =>
-    `The parts${of(key)} must have ascending numbers and one size; only the last may be smaller.`,
+  // Unequal parts have a reason of their own (`multipart.ts`).
+  10048: ({ key }) => `The parts${of(key)} are none, or one of them is named twice.`,
   100100: ({ key, partNumber }) =>
     `The ${partNumber === undefined ? "value" : `part ${partNumber}`}${of(key)} is too large.`,
   10027: ({ keys }) => `The call has ${keys?.length ?? 0} keys; 1 to ${deleteKeysMax} are allowed.`,
@@ -49,8 +49,11 @@ const reasons: {
 };
 
 /** A sentence, or `null` when the message of the error says everything. */
-export function explainRefusal(operation: RefusedOperation, code: StoreErrorCode): string | null {
-  return reasons[code]?.(operation) ?? null;
+export function explainRefusal(
+  operation: RefusedOperation,
+  { code, reason }: { readonly code: StoreErrorCode; readonly reason?: string | undefined },
+): string | null {
+  return reason ?? reasons[code]?.(operation) ?? null;
 }
 
 function keyProblem(key: string): string | null {

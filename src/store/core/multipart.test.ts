@@ -134,13 +134,24 @@ describe("selectParts()", () => {
     ["a middle part too small", 10011, { 1: min, 2: min - 1, 3: min }, [1, 2, 3]],
     ["a part too small that is last in the order given", 10011, { 1: 1, 2: min }, [2, 1]],
     ["small parts before a larger last part", 10011, { 1: min - 1, 2: min }, [1, 2]],
-    ["unequal parts", 10048, { 1: min, 2: min + 1, 3: 1 }, [1, 2, 3]],
-    ["unequal parts, the first the larger", 10048, { 1: min + 1, 2: min, 3: 1 }, [1, 2, 3]],
-    ["a last part larger than the others", 10048, { 1: min, 2: min + 1 }, [1, 2]],
     ["an object one byte too large", 100100, { 1: objectBytesMax - min, 2: min + 1 }, [1, 2]],
     ["a part one byte too large for an object", 100100, { 1: objectBytesMax + 1 }, [1]],
   ] as const)("refuses %s with %i", (_, code, sizes, numbers) => {
     expect(() => selectParts(named(...numbers), storedParts(sizes))).toThrow(new StoreError(code));
+  });
+
+  it.each([
+    ["unequal parts", { 1: min, 2: min + 1, 3: 1 }, [1, 2, 3], [2, min, min + 1]],
+    ["a larger first part", { 1: min + 1, 3: min, 5: min, 7: 1 }, [1, 3, 5, 7], [3, min + 1, min]],
+    ["a larger last part", { 1: min, 2: min, 8: min + 1 }, [8, 1, 2], [8, min, min + 1]],
+  ] as const)("refuses %s with 10048, and names the part", (_, sizes, numbers, found) => {
+    const [partNumber, expected, size] = found;
+    const reason =
+      "All non-trailing parts must have the same length. Non Uniform Part Sizes: " +
+      `Expected part ${partNumber} to have size ${expected}, found ${size}`;
+    expect(() => selectParts(named(...numbers), storedParts(sizes))).toThrow(
+      new StoreError(10048, undefined, { reason }),
+    );
   });
 
   it("refuses the previous entity tag of a part that was uploaded again, with 10025", () => {

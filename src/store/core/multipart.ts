@@ -123,9 +123,18 @@ export function selectParts<Part extends StoredPart & Pick<CompletedPart, "check
   if (last === undefined) throw new StoreError(10048);
   if (parts.some((part) => part.size < partBytesMin)) throw new StoreError(10011);
   const size = parts[0]?.size ?? last.size;
-  if (last.size > size || parts.some((part) => part.size !== size)) throw new StoreError(10048);
+  const unequal = parts.find((part) => part.size !== size) ?? (last.size > size ? last : null);
+  if (unequal !== null) throw unequalParts(unequal, size);
   if (size * parts.length + last.size > objectBytesMax) throw new StoreError(100100);
   return [...parts, last];
+}
+
+/** The reason is the sentence of the deployed service's S3 API. */
+function unequalParts({ partNumber, size }: StoredPart, expected: number): StoreError {
+  const reason =
+    "All non-trailing parts must have the same length. Non Uniform Part Sizes: " +
+    `Expected part ${partNumber} to have size ${expected}, found ${size}`;
+  return new StoreError(10048, undefined, { reason });
 }
 
 function hasChecksums({ checksums: stored }: Pick<CompletedPart, "checksums">, named: Checksums) {

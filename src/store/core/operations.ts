@@ -268,6 +268,8 @@ export type Outcome<M extends Method = Method> = {
       readonly failure?: ServiceFailure;
       /** Only of 10039. */
       readonly objectSize?: number;
+      /** As in `StoreError` */
+      readonly reason?: string;
     }
 );
 

@@ -195,7 +195,7 @@ function explained(
   request: { readonly method: Method } & RefusedOperation,
   error: StoreError,
 ): Error {
-  return refusal(request.method, error, reasonOf(request, error.code));
+  return refusal(request.method, error, reasonOf(request, error));
 }
 
 async function* chunksOf(value: Value): AsyncGenerator<Uint8Array> {

@@ -78,8 +78,8 @@ export class RemoteBucket {
       const value = await this.#metrics.measure(operation.method, keyOf(operation), work);
       return { ok: true, value: value as Result<M> };
     } catch (error) {
-      const { code, message, failure } = storeErrorOf(error);
-      return { ok: false, code, text: message, failure };
+      const { code, message, failure, reason } = storeErrorOf(error);
+      return { ok: false, code, text: message, failure, reason };
     } finally {
       await removeContent(this.#context, operation);
     }

@@ -406,6 +406,11 @@ export function completeSuite(): void {
         [large, larger, small],
       ] satisfies StoreUploadedPart[][]) {
         await expect(() => upload.complete(given)).toFailWith(problem);
+        await expect(upload.complete(given)).rejects.toHaveProperty(
+          "cause.message",
+          "All non-trailing parts must have the same length. Non Uniform Part Sizes: " +
+            `Expected part 2 to have size ${partBytesMin}, found ${partBytesMin + 1}`,
+        );
         expect(await bucket.head(upload.key)).toBeNull();
       }
       const object = await upload.complete([large, small]);
