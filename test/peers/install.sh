@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the name servers, the clients and the S3 service of test:peers from Debian. Leaves none of them
-# running.
+# Installs the name servers, the clients and the S3 service of test:peers, most of them from Debian. Leaves
+# none of them running.
 set -euo pipefail
 packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsutils dnsviz dnsperf
   pdns-server pdns-backend-sqlite3 sqlite3
@@ -11,7 +11,7 @@ packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsut
   python3-pip python3-natsort python3-dnspython python3-idna
   # The load balancers of examples/cluster, and what reads the metrics of a build.
   haproxy nginx-light prometheus
-  awscli rclone s3cmd restic s3fs python3-boto3
+  awscli rclone s3cmd restic s3fs python3-boto3 golang-go golang-github-minio-minio-go-v7-dev
   # What ceph/s3-tests imports.
   python3-pytest python3-pytest-timeout python3-munch python3-gevent python3-isodate python3-requests
   python3-tz python3-httplib2 python3-lxml python3-yaml python3-dateutil)
@@ -43,4 +43,5 @@ if [ ! -e "$octodns" ]; then
   }
 fi
 "$here/install-newer.sh" || echo "Newer versions of the S3 clients and of NSD are not there: their tests do not run, and catalog.test.ts fails." >&2
+"$here/s3/install.sh"
 "$here/ceph/install.sh" || echo "Ceph is not there: the tests of buckets on a cluster do not run." >&2
