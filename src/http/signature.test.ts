@@ -24,7 +24,7 @@ function requestOf(url: string, method = "GET"): SignedRequest {
 function verify(request: SignedRequest, time: number): void {
   const authorization = parseAuthorization(request, time);
   if (authorization === null) throw new Error("The URL has no signature.");
-  verifySignature(request, authorization, credentials);
+  verifySignature(request, authorization, credentials, time);
 }
 
 describe("presign()", () => {

@@ -9,6 +9,7 @@ import { grantedHeaders } from "../store/core/cors.ts";
 import { StoreError } from "../store/core/errors.ts";
 import { ConnectionLostError } from "../store/core/fault.ts";
 import type { Bucket } from "../store/node/bucket.ts";
+import { requirePermission } from "./permissions.ts";
 import { S3Error } from "./s3-errors.ts";
 import { errorResponse, type S3Request, type S3Response, type S3Service } from "./s3-message.ts";
 import { routeRequest } from "./route.ts";
@@ -60,6 +61,7 @@ async function execute(unverified: UnverifiedRequest, service: S3Service): Promi
   }
   const verb = routeRequest(request);
   if (request.isAnonymous) requirePublic(verb, request, service);
+  requirePermission(verb, request);
   if (verb === "CreateBucket" || verb === "ListBuckets")
     return accountVerbs[verb](request, service);
   const bucket =
@@ -77,11 +79,13 @@ async function findBucket(
 /** An extension of the deployed service. */
 async function createMissing(
   verb: Verb,
-  { bucketName, headers }: S3Request,
+  request: S3Request,
   { store }: S3Service,
 ): Promise<Bucket> {
+  const { bucketName, headers } = request;
   const mayCreate = verb === "PutObject" || verb === "CreateMultipartUpload";
   if (mayCreate && headers.get("cf-create-bucket-if-missing") === "true") {
+    requirePermission("CreateBucket", request);
     await store.create(bucketName);
     const created = await store.find(bucketName);
     if (created !== null) return created;

@@ -78,7 +78,7 @@ function requestOf({
 function verify(request: SignedRequest, time = now): string {
   const authorization = parseAuthorization(request, time);
   if (authorization === null) throw new Error("The request is anonymous");
-  return verifySignature(request, authorization, credentials).signature;
+  return verifySignature(request, authorization, credentials, time).signature;
 }
 
 /** Without `expect`, which costs more than the verification. */

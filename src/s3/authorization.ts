@@ -18,6 +18,8 @@ import {
 } from "../http/signature.ts";
 import { parseQuery } from "../http/uri.ts";
 import { S3Error } from "./s3-errors.ts";
+import type { Permissions } from "./permissions.ts";
+import { readSessionToken } from "./session-token.ts";
 
 /** The deployed service's limit for the clock of a client. */
 const skewMillisecondsMax = 15 * 60 * 1000;
@@ -27,6 +29,8 @@ const skewMillisecondsMax = 15 * 60 * 1000;
  */
 const regions = ["auto", "us-east-1", "", "wnam", "enam", "weur", "eeur", "apac", "oc"];
 
+const tokenHeader = "x-amz-security-token";
+
 export interface Authorization extends SignedParts {
   readonly accessKeyId: string;
   /** What the signing key is derived for: `yyyymmdd/region/s3/aws4_request` */
@@ -34,6 +38,8 @@ export interface Authorization extends SignedParts {
   /** `yyyymmddThhmmssZ`, as the client has signed it. */
   readonly dateText: string;
   readonly signature: string;
+  /** Of temporary credentials. */
+  readonly sessionToken: string | undefined;
 }
 
 /**
@@ -80,6 +86,7 @@ function parseHeader({ headers }: SignedRequest, header: string, now: number): A
     dateText,
     signedHeaders: parseSignedHeaders(signedHeaders),
     signature,
+    sessionToken: headers.get(tokenHeader),
     payload,
     isPresigned: false,
   };
@@ -115,6 +122,7 @@ function parseParameters(
     dateText,
     signedHeaders: parseSignedHeaders(parameter("X-Amz-SignedHeaders")),
     signature: parameter("X-Amz-Signature"),
+    sessionToken: parameters.get("X-Amz-Security-Token") ?? request.headers.get(tokenHeader),
     payload:
       parameters.get("X-Amz-Content-Sha256") ??
       request.headers.get("x-amz-content-sha256") ??
@@ -201,12 +209,18 @@ export interface SigningContext {
 /** The headers of AWS, and the extensions of the deployed service that decide about a write. */
 const changesMeaning = /^(?:x-amz-|cf-create-bucket-|cf-copy-destination-)/;
 
+/**
+ * @param credentials of the server
+ * @param now milliseconds since the epoch
+ * @returns also what the holder of a session token may do; `null` for the credentials of the server
+ */
 export function verifySignature(
   request: SignedRequest,
   authorization: Authorization,
   credentials: S3Credentials,
-): SigningContext {
-  const { accessKeyId, dateText, scope } = authorization;
+  now: number,
+): SigningContext & { readonly permissions: Permissions | null } {
+  const { accessKeyId, dateText, scope, sessionToken } = authorization;
   if (!isSameText(credentials.accessKeyId, accessKeyId)) throw new S3Error("Unauthorized");
   // A header that the client has not signed could have been added on the way, or by the user of a
   // presigned URL. These headers change what a request means, so each of them must be signed.
@@ -220,9 +234,11 @@ export function verifySignature(
       { HeadersNotSigned: unsigned.join(", ") },
     );
   }
+  const session =
+    sessionToken === undefined ? null : readSessionToken(sessionToken, credentials, now);
   const canonical = canonicalRequest(request, authorization);
   const text = [signingAlgorithm, dateText, scope, sha256(canonical)].join("\n");
-  const key = signingKey(credentials.secretAccessKey, scope);
+  const key = signingKey((session ?? credentials).secretAccessKey, scope);
   const signature = sign(key, text);
   if (!isSameText(signature, authorization.signature)) {
     throw new S3Error("SignatureDoesNotMatch", undefined, {
@@ -233,7 +249,7 @@ export function verifySignature(
       SignatureProvided: authorization.signature,
     });
   }
-  return { key, dateText, scope, signature };
+  return { key, dateText, scope, signature, permissions: session?.permissions ?? null };
 }
 
 let lastKey: { readonly text: string; readonly key: KeyObject } | undefined;

@@ -114,15 +114,24 @@ function readRequest(
   function verify(): S3Request {
     const signed = { method, path, query, headers };
     // A browser sends a preflight without a signature.
-    const authorization = method === "OPTIONS" ? null : parseAuthorization(signed, Date.now());
+    const now = Date.now();
+    const authorization = method === "OPTIONS" ? null : parseAuthorization(signed, now);
     const signing =
-      authorization === null ? null : verifySignature(signed, authorization, credentials);
+      authorization === null ? null : verifySignature(signed, authorization, credentials, now);
     const parameters = parseParameters(query);
     if (authorization?.isPresigned === true) addHoistedHeaders(headers, parameters);
     const payload = authorization?.payload ?? null;
     const source = readBody(message, response);
     const body = new RequestBody({ headers, payload, signing, source });
-    return { method, ...target, parameters, headers, isAnonymous: authorization === null, body };
+    return {
+      method,
+      ...target,
+      parameters,
+      headers,
+      isAnonymous: authorization === null,
+      permissions: signing?.permissions ?? null,
+      body,
+    };
   }
 }
 

@@ -256,9 +256,6 @@ function unknownParameters(
 
 /** @throws S3Error */
 function refuseHeaders({ headers }: RoutedRequest, known: KnownNames): void {
-  if (headers.has("x-amz-security-token")) {
-    throw new S3Error("InvalidArgument", "X-Amz-Security-Token");
-  }
   for (const [name, value] of headers) {
     if (isSignificant(name) && !isKnown(known, name, value)) {
       throw notImplemented(`Header '${name}' with value '${value}'`);

@@ -8,6 +8,7 @@ const errors = {
   AccessDenied: [403, "Access Denied"],
   AccessForbidden: [403, "CORSResponse: This CORS request is not allowed."],
   ExpiredRequest: [403, "Request has expired"],
+  ExpiredToken: [400, "The provided token has expired."],
   IncompleteBody: [
     400,
     "You did not provide the number of bytes specified by the Content-Length HTTP header.",

@@ -10,6 +10,7 @@ import type { StorageClass } from "../store/core/operations.ts";
 import type { Bucket, OpenContent } from "../store/node/bucket.ts";
 import type { ProjectRemote } from "../store/config/remotes.ts";
 import type { StoreClient } from "../store/node/store-client.ts";
+import type { Permissions } from "./permissions.ts";
 import type { RequestBody } from "./request-body.ts";
 import { S3Error } from "./s3-errors.ts";
 
@@ -26,6 +27,8 @@ export interface S3Request {
   readonly body: RequestBody;
   /** Without a signature. Only objects of public buckets are in reach of such a request. */
   readonly isAnonymous: boolean;
+  /** Of temporary credentials; `null`: everything is permitted. */
+  readonly permissions: Permissions | null;
   /** The URL of the bucket, as the client has written it, without a slash at the end. */
   readonly bucketUrl: string;
 }

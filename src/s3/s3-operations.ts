@@ -59,6 +59,7 @@ export type Level = "account" | "bucket" | "object";
 export const generalNames: Names = [
   // Of the signature and of the body, which `authorization.ts` and `request-body.ts` verify.
   "x-amz-algorithm x-amz-credential x-amz-date x-amz-expires x-amz-signedheaders x-amz-signature",
+  "x-amz-security-token",
   "x-amz-content-sha256 x-amz-decoded-content-length x-amz-trailer x-amz-sdk-checksum-algorithm",
   "x-amz-checksum-crc32 x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1",
   "x-amz-checksum-sha256",

@@ -158,7 +158,7 @@ function isAccepted(request: SignedRequest): boolean {
   try {
     const authorization = parseAuthorization(request, now);
     if (authorization === null) return false;
-    verifySignature(request, authorization, credentials);
+    verifySignature(request, authorization, credentials, now);
     return true;
   } catch {
     return false;

@@ -36,6 +36,7 @@ import {
   sourceKeyPrefix,
   type ShownObject,
 } from "../object-headers.ts";
+import { requireKey } from "../permissions.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   parseDocument,
@@ -134,8 +135,9 @@ export const objectVerbs = {
     return { status: 204 };
   },
 
-  async DeleteObjects({ body }, bucket) {
+  async DeleteObjects({ body, bucketName, permissions }, bucket) {
     const { objects, isQuiet } = parseDeletion(parseDocument(await body.document(), "Delete"));
+    for (const { key } of objects) requireKey(permissions, { bucketName, key });
     const errors = new Map<NamedObject, XmlElements>();
     const plain: string[] = [];
     for (const object of objects) {
@@ -249,14 +251,16 @@ function describeCopy(
  * @throws S3Error when there is no such object, or when its conditions do not hold
  */
 export async function copySource(
-  { headers }: S3Request,
+  { headers, permissions }: S3Request,
   destination: Bucket,
   { store }: S3Service,
   options: Omit<Request<"get">, "method" | "key">,
   algorithms?: readonly S3ChecksumAlgorithm[],
 ): Promise<{ readonly content: Content; readonly object: DescribedObject }> {
   // Routes lead here only if there is a source.
-  const { bucketName, key } = parseCopySource(headers.get("x-amz-copy-source") as string);
+  const source = parseCopySource(headers.get("x-amz-copy-source") as string);
+  requireKey(permissions, source);
+  const { bucketName, key } = source;
   const customerKey = parseCustomerKey(headers, sourceKeyPrefix);
   const bucket = await store.find(bucketName);
   if (bucket === null) throw new S3Error("NoSuchBucket");
