@@ -1,11 +1,12 @@
 /**
- * Values of headers that both sides of S3 read and write: encoded words, hashes in base64, and the
- * checksums `x-amz-checksum-*`, which XML has as elements. A checksum is hexadecimal in the store and
- * base64 on the wire; a composite checksum ends in `-` and the number of parts.
+ * Values of headers that both sides of S3 read and write: encoded words, and the checksums
+ * `x-amz-checksum-*`, which XML has as elements. A checksum is hexadecimal in the store and base64 on
+ * the wire; a composite checksum ends in `-` and the number of parts.
  */
-import { decodeHex } from "../base/hex.ts";
+import { base64ToHex } from "../base/hex.ts";
 import {
   checksumAlgorithms,
+  checksumText,
   checksumTypeName,
   isComposite,
   type Checksums,
@@ -76,10 +77,10 @@ function shownChecksums(
   nameOf: (algorithm: S3ChecksumAlgorithm) => string,
 ): Record<string, string> {
   return Object.fromEntries(
-    algorithmsOf(checksums).map((algorithm) => {
-      const [hex, count] = (checksums[algorithm] as string).split("-") as [string, string?];
-      return [nameOf(algorithm), hexToBase64(hex) + (count === undefined ? "" : `-${count}`)];
-    }),
+    algorithmsOf(checksums).map((algorithm) => [
+      nameOf(algorithm),
+      checksumText(checksums[algorithm] as string),
+    ]),
   );
 }
 
@@ -93,18 +94,6 @@ export function checksumTypeOf(checksums: Checksums): string | undefined {
   if (algorithms.length === 0) return undefined;
   const hasComposite = algorithms.some((algorithm) => isComposite(checksums[algorithm] as string));
   return checksumTypeName(hasComposite ? "composite" : "full object");
-}
-
-/** @returns `null` for text that is not base64 of `bytes` bytes */
-export function base64ToHex(text: string, bytes: number): string | null {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length !== Math.ceil(bytes / 3) * 4) return null;
-  const binary = atob(text);
-  if (binary.length !== bytes) return null;
-  return Array.from(binary, (octet) => octet.charCodeAt(0).toString(16).padStart(2, "0")).join("");
-}
-
-export function hexToBase64(hex: string): string {
-  return btoa(String.fromCharCode(...(decodeHex(hex) ?? [])));
 }
 
 /**

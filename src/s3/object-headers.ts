@@ -4,7 +4,8 @@
  * and which bytes: `If-Match` and its relatives, `If-Range`, `Range`, the number of a part, the source of
  * a copy. The texts of errors are those of the deployed service.
  */
-import { checksumHeaders, decodeWords, encodeWords, hexToBase64 } from "../http/headers.ts";
+import { hexToBase64 } from "../base/hex.ts";
+import { checksumHeaders, decodeWords, encodeWords } from "../http/headers.ts";
 import { contentRange, type ByteRange, type RangeRequest } from "../store/core/byte-range.ts";
 import { conditionsOfHeaders, type Conditional } from "../store/core/conditional.ts";
 import {

@@ -225,8 +225,12 @@ describe("RequestBody", () => {
     expect(before.requiredAlgorithms).toEqual(["md5", "crc32"]);
     const md5 = "5d41402abc4b2a76b9719d911017c592";
     expect(() => before.verify({ md5, crc32: "3610a686" })).not.toThrow();
-    expect(() => before.verify({ md5, crc32: "3610a687" })).toThrow("did not match");
-    expect(() => before.verify({ md5: "00", crc32: "3610a686" })).toThrow("did not match");
+    expect(() => before.verify({ md5, crc32: "adf3f363" })).toThrow(
+      "You provided a CRC32 checksum with value: NhCmhg==\nActual CRC32 was: rfPzYw==",
+    );
+    expect(() => before.verify({ md5: "00", crc32: "3610a686" })).toThrow(
+      "You provided a MD5 checksum with value: XUFAKrxLKna5cZ2REBfFkg==\nActual MD5 was: AA==",
+    );
     // The checksum in the headers of a completion is that of the object.
     expect(() => before.verify({ md5 }, "object")).not.toThrow();
   });

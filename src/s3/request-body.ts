@@ -13,11 +13,13 @@
  * decides. `Content-MD5` and `x-amz-checksum-*` add hashes of the content.
  */
 import { createHash } from "node:crypto";
+import { base64ToHex } from "../base/hex.ts";
 import { isSameText } from "../base/node-http.ts";
-import { base64ToHex, checksumPrefix, parseChecksumValue } from "../http/headers.ts";
+import { checksumPrefix, parseChecksumValue } from "../http/headers.ts";
 import { unsignedPayload } from "../http/signature.ts";
 import {
   checksumAlgorithms,
+  checksumText,
   verifyChecksum,
   type ChecksumAlgorithm,
   type Checksums,
@@ -91,10 +93,11 @@ export class RequestBody {
    *
    * @param checksumOf what `x-amz-checksum-*` belongs to; the header of a completion has the checksum
    *   of the object, and no checksum of the document
-   * @throws StoreError 10037 when a hash is another than the client has announced
+   * @throws StoreError 10037 when a hash is another than the client has announced, with both in base64
    */
   verify(checksums: Checksums, checksumOf: "body" | "object" = "body"): void {
-    if (this.#md5 !== null) verifyChecksum({ algorithm: "md5", hex: this.#md5 }, checksums);
+    const md5 = this.#md5;
+    if (md5 !== null) verifyChecksum({ algorithm: "md5", hex: md5 }, checksums, checksumText);
     const algorithm = this.checksumAlgorithm;
     const isOfObject = checksumOf === "object" && this.#checksum !== undefined;
     if (algorithm === undefined || isOfObject) return;
@@ -103,7 +106,7 @@ export class RequestBody {
     if (hex === null) {
       throw new S3Error("InvalidRequest", `Value for ${field} trailing header is invalid.`);
     }
-    verifyChecksum({ algorithm, hex }, checksums);
+    verifyChecksum({ algorithm, hex }, checksums, checksumText);
   }
 
   chunks(): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  checksumText,
   hashAlgorithms,
   parseChecksum,
   requiredAlgorithms,
@@ -82,6 +83,15 @@ describe.for(algorithms)("verifyChecksum() of $name", ({ algorithm, name }) => {
       ),
     );
   });
+});
+
+it.each([
+  ["3610a686", "adf3f363", "NhCmhg==", "rfPzYw=="],
+  ["3610a686-2", "3610a686-3", "NhCmhg==-2", "NhCmhg==-3"],
+])("verifyChecksum() shows %s and %s as S3 writes them", (hex, computed, given, actual) => {
+  expect(() =>
+    verifyChecksum({ algorithm: "crc32", hex }, { crc32: computed }, checksumText),
+  ).toThrow(`You provided a CRC32 checksum with value: ${given}\nActual CRC32 was: ${actual}`);
 });
 
 it("verifyChecksum() takes any content when no hash is expected", () => {
@@ -205,7 +215,10 @@ describe("checksumsOfUpload()", () => {
   it("refuses another checksum than expected", () => {
     const checksum = { algorithm: "crc32", hex: "00000000" } as const;
     expect(() => checksumsOfUpload({}, parts, { checksum })).toThrow(
-      expect.objectContaining({ code: 10037 }),
+      expect.objectContaining({
+        code: 10037,
+        message: expect.stringContaining("You provided a CRC32 checksum with value: AAAAAA=="),
+      }),
     );
   });
 

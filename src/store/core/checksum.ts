@@ -5,7 +5,7 @@
  * The binding knows hashes. The S3-compatible interface knows CRCs too, and composite checksums:
  * the checksum of the checksums of the parts of an upload, with the number of the parts behind it.
  */
-import { encodeHex, decodeHex } from "../../base/hex.ts";
+import { decodeHex, encodeHex, hexToBase64 } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
 import { combineCrcs, crcOf, sha1, sha256, type CrcAlgorithm } from "./hash.ts";
 
@@ -75,8 +75,21 @@ export function parseChecksum<Algorithm extends ChecksumAlgorithm>(
   return { algorithm, hex: value.toLowerCase() };
 }
 
-/** @throws StoreError 10037 when the content does not have the expected checksum */
-export function verifyChecksum(expected: ExpectedChecksum | undefined, actual: Checksums): void {
+/** As S3 writes it: base64, with the number of the parts behind a composite checksum. */
+export function checksumText(hex: string): string {
+  const [digits = "", count] = hex.split("-");
+  return hexToBase64(digits) + (count === undefined ? "" : `-${count}`);
+}
+
+/**
+ * @param textOf how the error shows a checksum
+ * @throws StoreError 10037 when the content does not have the expected checksum
+ */
+export function verifyChecksum(
+  expected: ExpectedChecksum | undefined,
+  actual: Checksums,
+  textOf: (hex: string) => string = (hex) => hex,
+): void {
   if (expected === undefined) return;
   const { algorithm, hex } = expected;
   const computed = actual[algorithm];
@@ -86,8 +99,8 @@ export function verifyChecksum(expected: ExpectedChecksum | undefined, actual: C
   throw new StoreError(
     10037,
     `The ${name} checksum you specified did not match what we received.\n` +
-      `You provided a ${name} checksum with value: ${hex}\n` +
-      `Actual ${name} was: ${computed}`,
+      `You provided a ${name} checksum with value: ${textOf(hex)}\n` +
+      `Actual ${name} was: ${textOf(computed)}`,
   );
 }
 
@@ -199,7 +212,7 @@ export function checksumsOfUpload(
     );
   }
   const compared = isComposite(hex) ? actual : actual.replace(/-\d+$/, "");
-  verifyChecksum(expected, { [algorithm]: compared });
+  verifyChecksum(expected, { [algorithm]: compared }, checksumText);
   return { ...checksums, [algorithm]: actual };
 }
 

@@ -7,13 +7,9 @@
  * tells whether it was completed: the service no longer knows it, and the object has the entity tag that
  * follows from the parts.
  */
+import { hexToBase64 } from "../../base/hex.ts";
 import { randomHex } from "../../base/random-hex.ts";
-import {
-  checksumElements,
-  checksumHeaders,
-  checksumsInElement,
-  hexToBase64,
-} from "../../http/headers.ts";
+import { checksumElements, checksumHeaders, checksumsInElement } from "../../http/headers.ts";
 import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
 import { checksumsOfUpload, checksumTypeName, resolveUploadChecksum } from "../core/checksum.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";

@@ -24,8 +24,8 @@
  * and is sent again only while what it has seen is there: an object with the same entity tag, or no object; for a
  * write that has seen nothing, an object that is older than the write.
  */
+import { hexToBase64 } from "../../base/hex.ts";
 import { randomHex } from "../../base/random-hex.ts";
-import { hexToBase64 } from "../../http/headers.ts";
 import { childrenOf, childText, writeXml } from "../../http/xml.ts";
 import { checkContent } from "../core/content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
