@@ -106,6 +106,7 @@ describe("routeRequest()", () => {
     ["PUT", "/b/k?x-id=RenameObject", "Operation RenameObject by a request for PutObject not impl"],
     ["GET", "/?x-id=ListDirectoryBuckets", "Operation ListDirectoryBuckets by a request for List"],
     ["PUT", "/b/k?x-amz-storage-class=STANDARD", "search parameter x-amz-storage-class not impl"],
+    ["PUT", "/b/k?x-amz-copy-source=%2Fb%2Fk", "PutObject search parameter x-amz-copy-source"],
     ["GET", "/b/k?x-amz-acl=private", "GetObject search parameter x-amz-acl not implemented"],
     ["PUT", "/b/k?x-amz-checksum-sha512=x", "search parameter x-amz-checksum-sha512 not impl"],
     ["PATCH", "/b/k", "No route matches"],
