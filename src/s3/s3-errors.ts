@@ -7,6 +7,7 @@
 const errors = {
   AccessDenied: [403, "Access Denied"],
   AccessForbidden: [403, "CORSResponse: This CORS request is not allowed."],
+  // The deployed service's table said 400 until its documentation was corrected in July 2026.
   ExpiredRequest: [403, "Request has expired"],
   ExpiredToken: [400, "The provided token has expired."],
   IncompleteBody: [

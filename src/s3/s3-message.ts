@@ -123,7 +123,7 @@ export function parseDocument(text: string, rootName: string): XmlElement {
 
 /** @throws S3Error InvalidArgument */
 export function wholeParameter(
-  { parameters }: S3Request,
+  { parameters }: Pick<S3Request, "parameters">,
   name: string,
   max: number,
   fallback = max,

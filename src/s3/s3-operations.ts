@@ -108,7 +108,11 @@ const listed: Names = "prefix delimiter encoding-type";
 const listHeaders: Names = "x-amz-optional-object-attributes";
 
 const served: Readonly<Record<string, Operation>> = {
-  "GET account": row("ListBuckets", "prefix max-buckets continuation-token"),
+  "GET account": row(
+    "ListBuckets",
+    "prefix max-buckets max-keys start-after continuation-token",
+    "cf-prefix cf-max-keys cf-start-after cf-continuation-token",
+  ),
 
   "HEAD bucket": row("HeadBucket"),
   "PUT bucket": row(

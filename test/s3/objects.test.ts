@@ -220,6 +220,17 @@ describe("PutObject and GetObject", () => {
   });
 });
 
+it("compares keys by their bytes, also those that are equal after normalisation", async () => {
+  const [composed, decomposed] = ["nfc/%C3%A9", "nfc/e%CC%81"] as const;
+  await put(composed, "composed");
+  await put(decomposed, "decomposed");
+  expect((await send({ target: `/photos/${composed}` })).text).toBe("composed");
+  const { text } = await send({ target: "/photos?list-type=2&prefix=nfc%2F&encoding-type=url" });
+  expect(elements(text, "Key").map(decodeURIComponent)).toEqual(
+    [decomposed, composed].map(decodeURIComponent),
+  );
+});
+
 describe("CopyObject", () => {
   it("copies, replaces and merges metadata", async () => {
     await put("source", "content", { "content-type": "text/csv", "x-amz-meta-a": "1" });

@@ -11,20 +11,41 @@ import {
   type S3Service,
 } from "../s3-message.ts";
 
-/** AWS's limit of a page. */
-const bucketsMax = 10_000;
+/** The deployed service's limit of a page. */
+const bucketsMax = 1000;
+const listParameters = ["prefix", "start-after", "continuation-token", "max-keys"];
 
 /** Verbs that need no bucket. */
 export const accountVerbs = {
+  /**
+   * With the parameters of ListObjectsV2, an extension of the deployed service, which takes them in headers
+   * too: clients have no way to set the parameters. AWS has `max-buckets` instead of `max-keys`.
+   *
+   * Deviation: with `max-buckets`, `ContinuationToken` is that of the next page, as AWS's clients expect.
+   */
   async ListBuckets(request, { store }) {
-    const prefix = request.parameters.get("prefix");
-    const after = request.parameters.get("continuation-token") ?? "";
-    const limit = wholeParameter(request, "max-buckets", bucketsMax);
+    const parameters = new Map(request.parameters);
+    for (const name of listParameters) {
+      const header = request.headers.get(`cf-${name}`);
+      if (header !== undefined) parameters.set(name, header);
+    }
+    const isOfAws = parameters.has("max-buckets") && !parameters.has("max-keys");
+    const limit = wholeParameter({ parameters }, isOfAws ? "max-buckets" : "max-keys", bucketsMax);
+    const prefix = parameters.get("prefix");
+    const startAfter = parameters.get("start-after");
+    const token = parameters.get("continuation-token");
+    const after = token ?? startAfter ?? "";
     const found = (await store.list()).filter(
       ({ name }) => name.startsWith(prefix ?? "") && name > after,
     );
     const page = found.slice(0, limit);
-    return xmlResponse("ListAllMyBucketsResult", {
+    // A page of 0 buckets is the last, as a page of 0 keys is.
+    const next = found.length > limit ? page.at(-1)?.name : undefined;
+    const headers = {
+      "cf-is-truncated": String(next !== undefined),
+      "cf-next-continuation-token": next,
+    };
+    const result = {
       Owner: owner,
       Buckets: {
         Bucket: page.map(({ name, created }) => ({
@@ -32,14 +53,20 @@ export const accountVerbs = {
           CreationDate: new Date(created).toISOString(),
         })),
       },
-      ContinuationToken: found.length > limit ? page.at(-1)?.name : undefined,
       Prefix: prefix,
-    });
+      StartAfter: startAfter,
+      ContinuationToken: isOfAws ? next : token,
+      NextContinuationToken: next,
+      IsTruncated: next !== undefined,
+      KeyCount: page.length,
+      MaxKeys: limit,
+    };
+    return xmlResponse("ListAllMyBucketsResult", result, headers);
   },
 
   /**
-   * A bucket that exists is no error: clients create it before every upload. The location that a
-   * client asks for has no meaning here.
+   * Deviation: a bucket that exists is no error (409 BucketConflict): clients create it before every
+   * upload. The location that a client asks for has no meaning here.
    */
   async CreateBucket({ body, bucketName }, { store }) {
     const document = await body.document();

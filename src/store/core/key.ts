@@ -4,6 +4,8 @@
  * Keys are ordered by their UTF-8 bytes, which is the order of their code points. JavaScript
  * compares UTF-16 code units, and the orders differ above the surrogates: U+FF5E is before U+1F600
  * in UTF-8 and after it in UTF-16. So the store never compares keys with `<`.
+ *
+ * Deviation: keys that are equal after normalisation (NFC) are different keys.
  */
 import { StoreError } from "./errors.ts";
 import { keyBytesMax } from "./limits.ts";
