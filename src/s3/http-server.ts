@@ -166,7 +166,7 @@ function addHoistedHeaders(
 ): void {
   for (const [parameter, value] of parameters) {
     const name = parameter.toLowerCase();
-    if (isHoisted(name) && !headers.has(name)) headers.set(name, value);
+    if (isHoisted(name, value) && !headers.has(name)) headers.set(name, value);
   }
 }
 

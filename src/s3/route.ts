@@ -8,6 +8,7 @@
  * table of `s3-operations.ts` decides about the verb, and about each name in the request.
  */
 import { hostName } from "../base/host-rule.ts";
+import { checksumPrefix } from "../http/headers.ts";
 import { parseQuery } from "../http/uri.ts";
 import { S3Error } from "./s3-errors.ts";
 import type { S3Request } from "./s3-message.ts";
@@ -78,14 +79,23 @@ export function parseParameters(query: string): ReadonlyMap<string, string> {
 /**
  * Presigned URLs carry headers as parameters, such as `x-amz-meta-*` and `x-amz-storage-class`.
  *
- * AWS SDKs put the checksum of an empty body among them, because they do not know the body. So a
- * checksum counts only in a header.
+ * Deviation: a checksum of no content does not count. AWS SDKs put it into the URL of each upload, because
+ * they do not know the body; the deployed service refuses the upload then.
  *
  * @param name in lower case
  */
-export function isHoisted(name: string): boolean {
-  return /^x-amz-(?!checksum|sdk|content-sha256)/.test(name);
+export function isHoisted(name: string, value: string): boolean {
+  if (emptyChecksums.has(value) && name.startsWith(checksumPrefix)) return false;
+  return /^x-amz-(?!sdk|content-sha256)/.test(name);
 }
+
+/** Of CRCs of 4 and of 8 bytes, SHA-1 and SHA-256. */
+const emptyChecksums = new Set([
+  "AAAAAA==",
+  "AAAAAAAAAAA=",
+  "2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
+  "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+]);
 
 type RoutedRequest = Pick<S3Request, "method" | "bucketName" | "key" | "parameters" | "headers">;
 
@@ -215,7 +225,7 @@ function refuseParameters(
     if (isKnown(general, header, value)) return false;
     if (header.startsWith("x-amz-")) {
       // Elsewhere than in a presigned URL, the parameter would have no effect.
-      const hasEffect = !isHoisted(header) || headers.get(header) === value;
+      const hasEffect = !isHoisted(header, value) || headers.get(header) === value;
       return !hasEffect || !isKnown(known, header, value);
     }
     return !isKnown(known, name, value) && !(passesOver && !objectSelectors.has(name));

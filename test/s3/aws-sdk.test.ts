@@ -186,6 +186,23 @@ describe.each([
     expect(other.status).toBe(403);
   });
 
+  it("presigns checksums, which are verified", async () => {
+    const Key = "summed";
+    const put = async (input: object, body: string): Promise<number> =>
+      (await fetch(await presign("PutObject", { Key, ...input }), { method: "PUT", body })).status;
+    const ChecksumSHA256 = createHash("sha256").update("content").digest("base64");
+    expect(await put({ ChecksumSHA256 }, "another")).toBe(400);
+    const ChecksumSHA1 = createHash("sha1").update("content").digest("base64");
+    expect(await put({ ChecksumSHA1 }, "another")).toBe(400);
+    await expect(read({ Key })).rejects.toMatchObject({ name: "NoSuchKey" });
+    expect(await put({ ChecksumSHA256 }, "content")).toBe(200);
+    // The SDK gives the checksum of no content, whatever the content will be.
+    for (const ChecksumAlgorithm of ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"]) {
+      expect(await put({ ChecksumAlgorithm }, ChecksumAlgorithm)).toBe(200);
+      expect((await read({ Key })).toString()).toBe(ChecksumAlgorithm);
+    }
+  });
+
   it("honours conditions, deletes, and gets errors that it knows", async () => {
     const failed = { name: "PreconditionFailed" };
     const { ETag } = await send("PutObject", { Key: "guarded", Body: "one", IfNoneMatch: "*" });
