@@ -54,6 +54,8 @@ export interface StoreBucketOptions {
   list_trailing_delimiter?: boolean;
   /** Lets requests without a signature read objects by the S3-compatible API. */
   public?: boolean;
+  /** `aws`: the S3-compatible API accepts conditions of UploadPartCopy, and answers that objects have no tags. */
+  s3_compatibility?: "aws";
   /** The S3 service that has the bucket. Without it, the bucket is in the state folder. */
   remote?: StoreRemoteOptions;
 }

@@ -134,11 +134,8 @@ export const identifierSchema = textSchema(
 
 export function oneOfSchema<const Option extends string>(options: readonly Option[]) {
   const names = options.map((option) => `"${option}"`);
-  return v.picklist(
-    options,
-    ({ input }) =>
-      `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}, not ${JSON.stringify(input)}`,
-  );
+  const choice = names.join(", ").replace(/, ([^,]*)$/, " or $1");
+  return v.picklist(options, ({ input }) => `must be ${choice}, not ${JSON.stringify(input)}`);
 }
 
 export function integerSchema(min: number, max: number) {

@@ -157,7 +157,7 @@ bucketname = "photos"
 binding = "PHOTOS"
 bucket_name = "photos"
 jurisdiction = "eu"
-> 4:1 6:7 store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, durability, list_trailing_delimiter, public, domains, remote.
+> 4:1 6:7 store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, durability, list_trailing_delimiter, public, s3_compatibility, domains, remote.
 
 [store_buckets]
 binding = "PHOTOS"

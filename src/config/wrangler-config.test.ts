@@ -103,7 +103,9 @@ describe("toWranglerTable()", () => {
 
   it("leaves out the buckets of the deploy that the store serves", () => {
     const table = {
-      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos", public: true }],
+      store_buckets: [
+        { binding: "PHOTOS", bucket_name: "photos", public: true, s3_compatibility: "aws" },
+      ],
       r2_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }, { binding: "LOGS" }],
       env: { staging: { r2_buckets: [{ binding: "LOGS" }] } },
     };
@@ -114,7 +116,12 @@ describe("toWranglerTable()", () => {
           {
             name: "PHOTOS",
             dev: {
-              options: { bucket_name: "photos", list_trailing_delimiter: true, public: true },
+              options: {
+                bucket_name: "photos",
+                list_trailing_delimiter: true,
+                public: true,
+                s3_compatibility: "aws",
+              },
             },
           },
         ],

@@ -62,6 +62,7 @@ function bucketOptions(bucket: BucketBinding): Table & { readonly bucket_name: s
     durability: bucket.durability,
     list_trailing_delimiter: bucket.listTrailingDelimiter,
     public: bucket.public,
+    s3_compatibility: bucket.s3Compatibility,
     remote: remote && remoteOption(remote),
   };
   // The pool of vitest refuses options that are not JSON, and `undefined` is none.

@@ -59,7 +59,8 @@ async function execute(unverified: UnverifiedRequest, service: S3Service): Promi
     if (bucket === null) throw new S3Error("NoSuchBucket");
     return preflightResponse(await readCorsRules(bucket, service), request.headers);
   }
-  const verb = routeRequest(request);
+  const { bucketName } = request;
+  const verb = routeRequest(request, () => service.settingsOf(bucketName)?.compatibility === "aws");
   if (request.isAnonymous) requirePublic(verb, request, service);
   requirePermission(verb, request);
   if (verb === "CreateBucket" || verb === "ListBuckets")

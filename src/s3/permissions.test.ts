@@ -40,6 +40,7 @@ const permitted = (scope: Permissions["scope"]): Verb[] =>
 const reads = [
   "GetBucketLocation",
   "GetObject",
+  "GetObjectTagging",
   "HeadBucket",
   "HeadObject",
   "ListMultipartUploads",

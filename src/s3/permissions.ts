@@ -53,6 +53,7 @@ const verbTable = {
   ListMultipartUploads: ["read", "list"],
   GetObject: ["read", "object"],
   HeadObject: ["read", "object"],
+  GetObjectTagging: ["read", "object"],
   ListParts: ["read", "object"],
   PutObject: ["write", "object"],
   CopyObject: ["write", "object"],

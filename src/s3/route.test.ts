@@ -3,21 +3,30 @@ import { bucketOfHost, parseTarget, parseParameters, routeRequest } from "./rout
 
 const copySource = { "x-amz-copy-source": "/b/k" };
 
-function route(method: string, text: string, headers: Record<string, string> = {}): string {
+function route(
+  method: string,
+  text: string,
+  headers: Record<string, string> = {},
+  isForAws = false,
+): string {
   const target = parseTarget(text, "localhost", []);
-  return routeRequest({
-    method,
-    bucketName: target.bucketName,
-    key: target.key,
-    parameters: parseParameters(target.query),
-    headers: new Map(Object.entries(headers)),
-  });
+  return routeRequest(
+    {
+      method,
+      bucketName: target.bucketName,
+      key: target.key,
+      parameters: parseParameters(target.query),
+      headers: new Map(Object.entries(headers)),
+    },
+    () => isForAws,
+  );
 }
 
 function routePost(contentType: string): string {
   const headers = new Map([["content-type", contentType]]);
   const parameters = parseParameters("");
-  return routeRequest({ method: "POST", bucketName: "b", key: "", parameters, headers });
+  const request = { method: "POST", bucketName: "b", key: "", parameters, headers };
+  return routeRequest(request, () => false);
 }
 
 describe("routeRequest()", () => {
@@ -166,12 +175,45 @@ describe("routeRequest() reads headers, and", () => {
       `Header '${name}' with value '${value}' not implemented`,
     );
   });
+});
 
-  it("refuses what only other sources of a copy have", () => {
-    const copy = { ...copySource, "x-amz-tagging-directive": "COPY" };
-    expect(() => route("PUT", "/b/k", copy)).toThrow("x-amz-tagging-directive");
-    const part = { ...copySource, "x-amz-copy-source-if-match": "e" };
-    expect(() => route("PUT", "/b/k?uploadId=u&partNumber=1", part)).toThrow("if-match");
+describe("routeRequest() in a bucket for AWS's clients", () => {
+  const part = "/b/k?uploadId=u&partNumber=1";
+  it.each([
+    ["GET", "/b/k?tagging", {}],
+    ["GET", "/b/k?tagging&versionId=null&x-id=GetObjectTagging", {}],
+    ["PUT", "/b/k", { ...copySource, "x-amz-tagging-directive": "COPY" }],
+    ["PUT", "/b/k", { ...copySource, "x-amz-tagging-directive": "REPLACE" }],
+    ["PUT", part, { ...copySource, "x-amz-copy-source-if-match": "e" }],
+    ["PUT", part, { ...copySource, "x-amz-copy-source-if-none-match": "e" }],
+    ["PUT", part, { ...copySource, "x-amz-copy-source-if-modified-since": "t" }],
+    ["PUT", part, { ...copySource, "x-amz-copy-source-if-unmodified-since": "t" }],
+    [
+      "PUT",
+      `${part}&X-Amz-Copy-Source-If-Match=e`,
+      { ...copySource, "x-amz-copy-source-if-match": "e" },
+    ],
+  ] as const)("accepts %s %s with %j, which others refuse", (method, text, headers) => {
+    expect(() => route(method, text, headers, true)).not.toThrow();
+    expect(() => route(method, text, headers)).toThrow(
+      / not implemented\. The deployed service refuses this\. The option s3_compatibility = "aws" of the bucket accepts it\.$/,
+    );
+  });
+
+  it.each([
+    ["PUT", "/b/k", { ...copySource, "x-amz-tagging-directive": "other" }],
+    ["PUT", "/b/k", { ...copySource, "x-amz-tagging": "a=b" }],
+    ["PUT", "/b/k", { "x-amz-tagging-directive": "COPY" }],
+    ["PUT", part, { "x-amz-copy-source-if-match": "e" }],
+    ["PUT", part, { ...copySource, "x-amz-tagging-directive": "COPY" }],
+    ["PUT", "/b/k?tagging", {}],
+    ["DELETE", "/b/k?tagging", {}],
+    ["GET", "/b/k?tagging&junk", {}],
+  ] as const)("refuses %s %s with %j, as others do", (method, text, headers) => {
+    for (const isForAws of [true, false]) {
+      expect(() => route(method, text, headers, isForAws)).toThrow("not implemented");
+    }
+    expect(() => route(method, text, headers, true)).not.toThrow("s3_compatibility");
   });
 });
 

@@ -105,6 +105,8 @@ interface Route {
   readonly operation: Operation | RefusedOperation;
   /** What a request may have: the selectors, what the row accepts, and what every row accepts. */
   readonly known: KnownNames;
+  /** What a request may have besides in a bucket with `s3_compatibility = "aws"`. */
+  readonly knownForAws: KnownNames;
 }
 
 interface Selector {
@@ -134,11 +136,12 @@ function parseTable(): ReadonlyMap<string, readonly Route[]> {
   for (const [text, operation] of Object.entries(operations)) {
     const [method, level, ...selectors] = text.split(" ");
     const place = `${method} ${level}`;
-    const accepted = "verb" in operation ? wordsOf(operation.accepts) : [];
+    const { accepts = "", acceptsForAws = "" } = "verb" in operation ? operation : {};
     const route = {
       selectors: selectors.map(parseName),
       operation,
-      known: parseNames([...wordsOf(generalNames), ...selectors, ...accepted]),
+      known: parseNames([...wordsOf(generalNames), ...selectors, ...wordsOf(accepts)]),
+      knownForAws: parseNames(wordsOf(acceptsForAws)),
     };
     const ofPlace = [...(table.get(place) ?? []), route];
     table.set(
@@ -178,8 +181,11 @@ function isSignificant(headerName: string): boolean {
   return headerName.startsWith("x-amz-") || headerName.startsWith("cf-");
 }
 
-/** @throws S3Error for an operation that does not exist, or for a name that its row does not have */
-export function routeRequest(request: RoutedRequest): Verb {
+/**
+ * @param isForAws whether the bucket has `s3_compatibility = "aws"`; called if that matters
+ * @throws S3Error for an operation that does not exist, or for a name that its row does not have
+ */
+export function routeRequest(request: RoutedRequest, isForAws: () => boolean): Verb {
   const { method, bucketName, key, parameters, headers } = request;
   const level: Level = bucketName === "" ? "account" : key === "" ? "bucket" : "object";
   const route = routes.get(`${method} ${level}`)?.find(({ selectors }) =>
@@ -191,8 +197,9 @@ export function routeRequest(request: RoutedRequest): Verb {
   if (route === undefined) throw unknownRoute(request, level);
   const { operation } = route;
   if ("refused" in operation) throw notImplemented(operation.refused);
-  refuseParameters(request, route.known, operation);
-  refuseHeaders(request, route.known);
+  if (operation.isForAws === true && !isForAws()) throw notImplemented(operation.verb, awsOption);
+  refuseParameters(request, route, operation);
+  refuseHeaders(request, route, isForAws);
   return operation.verb;
 }
 
@@ -212,7 +219,7 @@ function unknownRoute({ method, headers }: RoutedRequest, level: Level): S3Error
 /** @throws S3Error */
 function refuseParameters(
   { method, parameters, headers }: RoutedRequest,
-  known: KnownNames,
+  { known, knownForAws }: Route,
   { verb, passesOver }: Operation,
 ): void {
   const partNumber = parameters.get("partNumber");
@@ -226,7 +233,9 @@ function refuseParameters(
     if (header.startsWith("x-amz-")) {
       // Elsewhere than in a presigned URL, the parameter would have no effect.
       const hasEffect = !isHoisted(header, value) || headers.get(header) === value;
-      return !hasEffect || !isKnown(known, header, value);
+      // The header, which the parameter has become, is refused below where the option is missing.
+      const isAccepted = isKnown(known, header, value) || isKnown(knownForAws, header, value);
+      return !hasEffect || !isAccepted;
     }
     return !isKnown(known, name, value) && !(passesOver && !objectSelectors.has(name));
   });
@@ -265,14 +274,27 @@ function unknownParameters(
 }
 
 /** @throws S3Error */
-function refuseHeaders({ headers }: RoutedRequest, known: KnownNames): void {
+function refuseHeaders(
+  { headers }: RoutedRequest,
+  { known, knownForAws }: Route,
+  isForAws: () => boolean,
+): void {
   for (const [name, value] of headers) {
-    if (isSignificant(name) && !isKnown(known, name, value)) {
-      throw notImplemented(`Header '${name}' with value '${value}'`);
-    }
+    if (!isSignificant(name) || isKnown(known, name, value)) continue;
+    const isOfOption = isKnown(knownForAws, name, value);
+    if (isOfOption && isForAws()) continue;
+    throw notImplemented(
+      `Header '${name}' with value '${value}'`,
+      isOfOption ? awsOption : undefined,
+    );
   }
 }
 
-function notImplemented(name: string): S3Error {
-  return new S3Error("NotImplemented", `${name} not implemented`);
+/** Deviation: the deployed service has no such option, and its text ends before. */
+const awsOption =
+  'The deployed service refuses this. The option s3_compatibility = "aws" of the bucket accepts it';
+
+function notImplemented(name: string, advice?: string): S3Error {
+  const text = `${name} not implemented`;
+  return new S3Error("NotImplemented", advice === undefined ? text : `${text}. ${advice}.`);
 }

@@ -9,6 +9,7 @@ import { StoreError } from "../store/core/errors.ts";
 import type { StorageClass } from "../store/core/operations.ts";
 import type { Bucket, OpenContent } from "../store/node/bucket.ts";
 import type { ProjectRemote } from "../store/config/remotes.ts";
+import type { S3Compatibility } from "../store/config/store-buckets.ts";
 import type { StoreClient } from "../store/node/store-client.ts";
 import type { Permissions } from "./permissions.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -60,6 +61,11 @@ export interface S3BucketOptions {
   readonly cors?: readonly CorsRule[];
   /** The class of objects that are stored without one. Default: Standard */
   readonly storageClass?: StorageClass;
+  /**
+   * `aws`: the conditions of UploadPartCopy and the tags of objects, which are none, are answered as AWS answers
+   * them. Default: both are refused, as the deployed service refuses them.
+   */
+  readonly compatibility?: S3Compatibility;
   /** The S3 service that has the bucket: requests go on to it. Default: the bucket is in the state folder. */
   readonly remote?: ProjectRemote;
 }

@@ -41,6 +41,13 @@ export interface Operation {
   /** Besides the selectors and `generalNames`. */
   readonly accepts: Names;
   /**
+   * What only buckets with `s3_compatibility = "aws"` accept: the deployed service refuses these names, and
+   * newer clients of AWS do not work without them.
+   */
+  readonly acceptsForAws?: Names;
+  /** Whether only these buckets have the operation. */
+  readonly isForAws?: boolean;
+  /**
    * Whether parameters that select no operation are passed over: people add `?v=2` to the URL of an
    * object, so that a cache reads the object again.
    */
@@ -154,21 +161,26 @@ const served: Readonly<Record<string, Operation>> = {
   "GET object": { ...row("GetObject", read, readHeaders), passesOver: true },
   "PUT object": row("PutObject", `${stored} ${algorithm}`),
   "DELETE object": row("DeleteObject", "versionId"),
-  "PUT object x-amz-copy-source": row(
-    "CopyObject",
-    `${stored} ${sourceKey} ${conditions("x-amz-copy-source-")} ${conditions("cf-copy-destination-")} ` +
-      "x-amz-metadata-directive",
-  ),
+  // No object has tags: to copy them and to replace them by none is the same.
+  "PUT object x-amz-copy-source": {
+    ...row(
+      "CopyObject",
+      `${stored} ${sourceKey} ${conditions("x-amz-copy-source-")} ${conditions("cf-copy-destination-")} ` +
+        "x-amz-metadata-directive",
+    ),
+    acceptsForAws: "x-amz-tagging-directive=COPY x-amz-tagging-directive=REPLACE",
+  },
+  "GET object tagging": { ...row("GetObjectTagging", "versionId"), isForAws: true },
   "POST object uploads": row(
     "CreateMultipartUpload",
     `${stored} x-amz-checksum-algorithm x-amz-checksum-type`,
   ),
   // The encryption of a part is that of its upload.
   "PUT object uploadId partNumber": row("UploadPart", `${customerKey} ${algorithm}`),
-  "PUT object uploadId partNumber x-amz-copy-source": row(
-    "UploadPartCopy",
-    `${customerKey} ${sourceKey} x-amz-copy-source-range`,
-  ),
+  "PUT object uploadId partNumber x-amz-copy-source": {
+    ...row("UploadPartCopy", `${customerKey} ${sourceKey} x-amz-copy-source-range`),
+    acceptsForAws: conditions("x-amz-copy-source-"),
+  },
   "POST object uploadId": row(
     "CompleteMultipartUpload",
     `${customerKey} ${encryption} ${algorithm} x-amz-checksum-type x-amz-mp-object-size`,
@@ -221,7 +233,7 @@ const refused: readonly (readonly [selected: string, methods: string, name: stri
   ["object attributes", "Get", "ObjectAttributes"],
   ["object legal-hold", "Get Put", "ObjectLegalHold"],
   ["object retention", "Get Put", "ObjectRetention"],
-  ["object tagging", "Get Put Delete", "ObjectTagging"],
+  ["object tagging", "Put Delete", "ObjectTagging"],
   ["object torrent", "Get", "ObjectTorrent"],
 ];
 

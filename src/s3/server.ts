@@ -153,21 +153,25 @@ export function projectS3Options(
   };
 }
 
-/** A bucket that several bindings name is public if one of them says so. */
+/** The options of a binding that the S3-compatible API depends on. */
+export type ServedBinding = Pick<
+  BucketBinding,
+  "bucketName" | "public" | "remote" | "s3Compatibility" | "storageClass"
+>;
+
+/** A bucket that several bindings name has an option that is not the default if one of them says so. */
 export function servedBuckets(
-  bindings: readonly Pick<BucketBinding, "bucketName" | "public" | "remote" | "storageClass">[],
+  bindings: readonly ServedBinding[],
   rules: ProjectS3["cors"],
 ): S3BucketOptions[] {
-  const byName = new Map<string, S3BucketOptions>();
-  for (const { bucketName: name, public: isPublic, remote, storageClass } of bindings) {
-    const cors = rules.filter(({ bucket = name }) => bucket === name);
-    byName.set(name, {
-      name,
-      public: isPublic === true || byName.get(name)?.public === true,
-      cors,
-      remote,
-      storageClass,
-    });
-  }
-  return [...byName.values()];
+  const byName = Object.groupBy(bindings, ({ bucketName }) => bucketName);
+  return Object.entries(byName).map(([name, ofBucket = []]) => ({
+    name,
+    public: ofBucket.some((binding) => binding.public === true),
+    cors: rules.filter(({ bucket = name }) => bucket === name),
+    remote: ofBucket[0]?.remote,
+    storageClass: ofBucket.find(({ storageClass }) => storageClass === "InfrequentAccess")
+      ?.storageClass,
+    compatibility: ofBucket.find(({ s3Compatibility }) => s3Compatibility)?.s3Compatibility,
+  }));
 }

@@ -121,6 +121,27 @@ it("a binding keeps its address when the script changes, and takes other options
   expect((await served.send({ target: "/photos/page", isAnonymous: true })).status).toBe(400);
 });
 
+it("a binding serves buckets with their options", async () => {
+  const { config } = withS3({ port: 0 });
+  const archive = { bucket_name: "archive", storage_class: "InfrequentAccess" } as const;
+  const env = {
+    ...config.env,
+    ARCHIVE: bucketEntry({ ...archive, s3_compatibility: "aws" }),
+    // Another binding of the same bucket, which leaves out what the first says.
+    SAME: bucketEntry({ bucket_name: "archive" }),
+  };
+  const client = clientOf(await accessOf(start(temporaryFolder(), { config: { ...config, env } })));
+  for (const bucketName of ["archive", "photos"]) {
+    const target = `/${bucketName}/key`;
+    expect((await client.send({ method: "PUT", target, body: "hi" })).status).toBe(200);
+    const { headers } = await client.send({ method: "HEAD", target });
+    const { status } = await client.send({ target: `${target}?tagging` });
+    const isArchive = bucketName === "archive";
+    const expected = isArchive ? ["STANDARD_IA", 200] : [undefined, 501];
+    expect([headers["x-amz-storage-class"], status]).toEqual(expected);
+  }
+});
+
 it("options that are not valid are refused with the name of the binding", async () => {
   const wrong = start(undefined, withS3({ prot: 1, access_key_id: "some-key" }));
   await expect(wrong.ready).rejects.toThrow(/S3 endpoint "S3": .*prot/);

@@ -25,6 +25,7 @@ import { endProgramsWithThisProcess } from "../../base/programs.ts";
 import { workerdModule } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { parseS3Options, type ProjectS3 } from "../../s3/s3-table.ts";
+import type { ServedBinding } from "../../s3/server.ts";
 import { OwnFolder } from "../../state/runs.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { StoreBucket } from "../../store/binding/store-bucket.ts";
@@ -332,8 +333,9 @@ function hasRemote(worker: ParsedWorkerOptions): boolean {
 }
 
 /** The options that the S3-compatible API depends on: with others, the server starts again. */
-function servedOptions({ bucketName, public: isPublic = false, remote }: BucketOptions) {
-  return { bucketName, public: isPublic, ...(remote !== undefined && { remote }) };
+function servedOptions(options: BucketOptions): ServedBinding {
+  const { bucketName, public: isPublic = false, remote, s3Compatibility, storageClass } = options;
+  return { bucketName, public: isPublic, remote, s3Compatibility, storageClass };
 }
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {

@@ -17,12 +17,11 @@ import {
 } from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
 import type { ProjectS3 } from "../../s3/s3-table.ts";
-import type { RunningS3 } from "../../s3/server.ts";
+import type { RunningS3, ServedBinding } from "../../s3/server.ts";
 import { fullDeviceText, requireUsableFolder } from "../../state/folder.ts";
 import type { FolderOwner } from "../../state/owner.ts";
 import { hasRuntimeSockets, publishSocket, socketPath } from "../../state/sockets.ts";
 import type { Succession } from "../../state/succession.ts";
-import type { BucketOptions } from "../../store/config/store-buckets.ts";
 import { bucketFolder } from "../../store/core/content.ts";
 import {
   bucketClass,
@@ -141,7 +140,7 @@ export default {};
 
 interface S3EndpointOptions extends ProjectS3 {
   /** The bindings of scripts to buckets. */
-  readonly bindings: readonly Pick<BucketOptions, "bucketName" | "public" | "remote">[];
+  readonly bindings: readonly ServedBinding[];
 }
 
 const uses = new Map<number, StoreUse>();

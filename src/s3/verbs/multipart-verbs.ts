@@ -89,6 +89,8 @@ export const multipartVerbs = {
     const header = headers.get("x-amz-copy-source-range");
     const range = header === undefined ? undefined : parseCopyRange(header);
     const customerKey = parseCustomerKey(headers);
+    // Only in buckets with `s3_compatibility = "aws"`.
+    const onlyIf = parseConditions(headers, "x-amz-copy-source-");
     const reference = uploadOf(request);
     const { upload } = await bucket.call({
       method: "listParts",
@@ -98,7 +100,7 @@ export const multipartVerbs = {
     });
     const { checksumAlgorithm } = upload;
     const algorithms = checksumAlgorithm === undefined ? [] : [checksumAlgorithm];
-    const { content } = await copySource(request, bucket, service, { range }, algorithms);
+    const { content } = await copySource(request, bucket, service, { range, onlyIf }, algorithms);
     const { etag } = await bucket.call({
       method: "uploadPart",
       ...reference,

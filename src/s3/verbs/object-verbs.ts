@@ -101,6 +101,13 @@ export const objectVerbs = {
     return notModified(found.object);
   },
 
+  /** No object has tags. Only in buckets with `s3_compatibility = "aws"`. */
+  async GetObjectTagging({ key, parameters }, bucket) {
+    requireOnlyVersion(parameters.get("versionId"));
+    if ((await bucket.call({ method: "head", key })) === null) throw new S3Error("NoSuchKey");
+    return xmlResponse("Tagging", { TagSet: "" });
+  },
+
   async CopyObject(request, bucket, service) {
     const { key, headers } = request;
     const directive = headers.get("x-amz-metadata-directive") ?? "COPY";

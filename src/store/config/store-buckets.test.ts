@@ -28,6 +28,7 @@ describe("parseBucketOptions()", () => {
         durability: "process",
         list_trailing_delimiter: true,
         public: true,
+        s3_compatibility: "aws",
       }),
     ).toEqual({
       bucketName: name,
@@ -39,6 +40,7 @@ describe("parseBucketOptions()", () => {
       durability: "process",
       listTrailingDelimiter: true,
       public: true,
+      s3Compatibility: "aws",
     });
   });
 
@@ -85,7 +87,7 @@ describe("parseBucketOptions()", () => {
 
   const missing = 'options are missing. Give at least { bucket_name: "my-bucket" }.';
   const known =
-    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads, durability, list_trailing_delimiter, public, observed, remote";
+    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads, durability, list_trailing_delimiter, public, s3_compatibility, observed, remote";
   const badLatency = "latency_milliseconds must be a whole number from 0 to 60000.";
   const noName = 'bucket_name is missing. Add it, as in "my-bucket".';
   const classes = 'storage_class must be "Standard" or "InfrequentAccess"';
@@ -102,6 +104,7 @@ describe("parseBucketOptions()", () => {
     [{ bucket_name: name, storage_class: "Glacier" }, `${classes}, not "Glacier".`],
     [{ bucket_name: name, storage_class: "standard" }, `${classes}, not "standard".`],
     [{ bucket_name: name, storage_class: null }, `${classes}, not null.`],
+    [{ bucket_name: name, s3_compatibility: "AWS" }, 's3_compatibility must be "aws", not "AWS".'],
     [{ bucket_name: name, compatibility_date: "2022-8-4" }, badDate("2022-8-4")],
     [{ bucket_name: name, compatibility_date: "2022-08-04T00:00" }, badDate("2022-08-04T00:00")],
     [

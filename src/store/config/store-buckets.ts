@@ -27,6 +27,9 @@ import { remoteOptionSchema, type FindRemote, type ProjectRemote } from "./remot
 /** What a write that is acknowledged survives: the loss of power, or the end of every process only. */
 type Durability = "power" | "process";
 
+/** Which requests the S3-compatible API accepts, besides those that the deployed service accepts. */
+export type S3Compatibility = "aws";
+
 export interface BucketBinding {
   readonly binding: string;
   readonly bucketName: string;
@@ -39,6 +42,8 @@ export interface BucketBinding {
   readonly listTrailingDelimiter?: boolean;
   /** Whether anyone may read objects: at `NAME.store.localhost`, and by the S3-compatible API without a signature. */
   readonly public?: boolean;
+  /** Default: what the deployed service refuses, the S3-compatible API refuses, too. */
+  readonly s3Compatibility?: S3Compatibility;
   /** Names at which anyone may read objects, in lower case and punycode. */
   readonly domains?: readonly string[];
   /** The S3 service that has the bucket. Without it, the bucket is in the state folder. */
@@ -90,6 +95,7 @@ const bucketName = textMatchingSchema(
 const domain = textSchema(asciiHost, 'must be a name, such as "cdn.example.com"');
 const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
 const durability = oneOfSchema<Durability>(["power", "process"]);
+const s3Compatibility = oneOfSchema<S3Compatibility>(["aws"]);
 export const compatibilityDateSchema = textSchema(
   (day) => (/^\d{4}-\d{2}-\d{2}$/.test(day) && Date.parse(day) > 0 ? day : null),
   (day) => `must be a date in the form YYYY-MM-DD, not ${JSON.stringify(day)}`,
@@ -114,6 +120,11 @@ const commonEntries = {
   ),
   public: optionalFlag(
     "Anyone may read objects: at BUCKET.store.localhost, and by the S3-compatible API without a signature.",
+  ),
+  s3_compatibility: optional(
+    'What the S3-compatible API accepts. "aws": also conditions of UploadPartCopy and requests for tags, which ' +
+      "newer clients of AWS send for copies in parts, and which the deployed service refuses.",
+    s3Compatibility,
   ),
 };
 
@@ -199,6 +210,7 @@ export function readBuckets(
       durability: bucket.durability,
       listTrailingDelimiter: ownDelimiter ?? (deployed.has(binding) ? true : undefined),
       public: bucket.public,
+      s3Compatibility: bucket.s3_compatibility,
       domains: bucket.domains,
       remote: remote === undefined ? undefined : findRemote(remote, [...path, "remote"]),
     };
@@ -277,6 +289,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     durability: parsed.durability,
     listTrailingDelimiter: parsed.list_trailing_delimiter,
     public: parsed.public,
+    s3Compatibility: parsed.s3_compatibility,
     observed: parsed.observed,
     remote,
   };
