@@ -100,6 +100,10 @@ const algorithm: Names = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"]
   .map((name) => `x-amz-checksum-algorithm=${name}`)
   .concat("x-amz-checksum-type=FULL_OBJECT")
   .join(" ");
+/** s3fs says with each upload that the metadata are those of the request, as they are. */
+const ownMetadata: Names = "x-amz-metadata-directive=REPLACE";
+/** aws-cli says that a copy has no annotations, which no object has. */
+const noAnnotations: Names = "x-amz-object-annotation-directive=EXCLUDE";
 const conditions = (prefix: string): Names =>
   ["match", "none-match", "modified-since", "unmodified-since"]
     .map((condition) => `${prefix}if-${condition}`)
@@ -159,21 +163,21 @@ const served: Readonly<Record<string, Operation>> = {
 
   "HEAD object": { ...row("HeadObject", read, readHeaders), passesOver: true },
   "GET object": { ...row("GetObject", read, readHeaders), passesOver: true },
-  "PUT object": row("PutObject", `${stored} ${algorithm}`),
+  "PUT object": row("PutObject", `${stored} ${algorithm} ${ownMetadata}`),
   "DELETE object": row("DeleteObject", "versionId"),
   // No object has tags: to copy them and to replace them by none is the same.
   "PUT object x-amz-copy-source": {
     ...row(
       "CopyObject",
       `${stored} ${sourceKey} ${conditions("x-amz-copy-source-")} ${conditions("cf-copy-destination-")} ` +
-        "x-amz-metadata-directive",
+        `x-amz-metadata-directive ${noAnnotations}`,
     ),
     acceptsForAws: "x-amz-tagging-directive=COPY x-amz-tagging-directive=REPLACE",
   },
   "GET object tagging": { ...row("GetObjectTagging", "versionId"), isForAws: true },
   "POST object uploads": row(
     "CreateMultipartUpload",
-    `${stored} x-amz-checksum-algorithm x-amz-checksum-type`,
+    `${stored} ${ownMetadata} x-amz-checksum-algorithm x-amz-checksum-type`,
   ),
   // The encryption of a part is that of its upload.
   "PUT object uploadId partNumber": row("UploadPart", `${customerKey} ${algorithm}`),

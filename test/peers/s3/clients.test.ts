@@ -3,7 +3,15 @@
  * and deletes it. The store's own command exports the bucket too, so that both interfaces agree.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import {
@@ -12,6 +20,7 @@ import {
   didNotRun,
   mountNeeds,
   requireInstalled,
+  type ClientProgram,
 } from "./client-programs.ts";
 import { expectSampleFiles, writeSampleFiles } from "./sample-files.ts";
 import { useServedProject } from "./served-project.ts";
@@ -178,13 +187,8 @@ describe("restic", () => {
 describe("the MinIO client", () => {
   it.for(clientCases("mc"))("$version", async (mc, context) => {
     requireInstalled(mc, context);
-    const bucket = newName("mc");
+    const { run, bucket } = await connectMc(mc);
     const copy = project.path(`copy-${bucket}`);
-    const run = (...words: string[]) =>
-      project.run(mc, "--quiet", "--config-dir", project.path("mc"), ...words);
-    const { AWS_ACCESS_KEY_ID: id = "", AWS_SECRET_ACCESS_KEY: secret = "" } = project.environment;
-    await run("alias", "set", "ledge", project.url, id, secret, "--api", "S3v4");
-    await run("mb", `ledge/${bucket}`);
     await run("mirror", files, `ledge/${bucket}`);
     await expectExport(bucket);
     await run("mirror", `ledge/${bucket}`, copy);
@@ -194,42 +198,145 @@ describe("the MinIO client", () => {
     await run("rm", "--recursive", "--force", `ledge/${bucket}`);
     await run("rb", `ledge/${bucket}`);
   });
+
+  const checksums = ["CRC64NVME", "CRC32", "CRC32C", "SHA1", "SHA256"];
+  it.for(clientCases("mc"))("$version with checksums, in trailers", async (mc, context) => {
+    requireInstalled(mc, context);
+    for (const checksum of checksums) {
+      const { run, bucket } = await connectMc(mc);
+      await run("cp", "--recursive", "--checksum", checksum, `${files}/`, `ledge/${bucket}`);
+      await expectExport(bucket);
+      const stat = await run("stat", `ledge/${bucket}/text.txt`);
+      expect(stat).toMatch(new RegExp(`^Checksum +: ${checksum}:`, "m"));
+    }
+  });
+
+  it.for(clientCases("mc"))(
+    "$version pipes streams, whose parts have checksums",
+    async (mc, context) => {
+      requireInstalled(mc, context);
+      const { run, pipe, bucket } = await connectMc(mc);
+      for (const name of ["empty", "text.txt", "large.bin"]) {
+        await pipe(`${files}/${name}`, `ledge/${bucket}/${name}`);
+        await run("cp", `ledge/${bucket}/${name}`, project.path(bucket));
+        expect(readFileSync(project.path(bucket)).equals(readFileSync(`${files}/${name}`))).toBe(
+          true,
+        );
+      }
+    },
+  );
+
+  it.for(clientCases("mc"))(
+    "$version does not delete an object with its tags",
+    async (mc, context) => {
+      requireInstalled(mc, context);
+      const { run, pipe, bucket } = await connectMc(mc);
+      await pipe(`${files}/text.txt`, `ledge/${bucket}/text.txt`);
+      const removed = run("tag", "remove", `ledge/${bucket}/text.txt`);
+      await expect(removed).rejects.toThrow("DeleteObjectTagging not implemented");
+      expect(await run("cat", `ledge/${bucket}/text.txt`)).toBe("text\n");
+      await run("rm", `ledge/${bucket}/text.txt`);
+      expect(await run("ls", `ledge/${bucket}`)).toBe("");
+    },
+  );
 });
 
 describe("s3fs", () => {
   it.for(clientCases("s3fs"))("$version", async (s3fs, context) => {
     requireInstalled(s3fs, context);
     if (!canMount()) didNotRun(context, mountNeeds);
-    const { AWS_ACCESS_KEY_ID: id = "", AWS_SECRET_ACCESS_KEY: secret = "" } = project.environment;
-    const passwords = project.path("s3fs-password");
-    writeFileSync(passwords, `${id}:${secret}\n`, { mode: 0o600 });
-    /** Runs `use` on the mounted bucket. s3fs uploads a file when the file is closed. */
-    const mounted = async (use: (folder: string) => void): Promise<void> => {
-      const folder = project.path(newName("mounted"));
-      mkdirSync(folder);
-      const options = `url=${project.url},use_path_request_style,passwd_file=${passwords},endpoint=auto`;
-      const child = spawn(s3fs.path, ["photos", folder, "-f", "-o", options], { stdio: "pipe" });
-      let printed = "";
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-      }
-      const exited = new Promise((resolve) => child.once("exit", resolve));
-      try {
-        await vi.waitFor(
-          () => {
-            if (child.exitCode !== null) throw new Error(`s3fs has ended: ${printed}`);
-            expect(readFileSync("/proc/mounts", "utf8")).toContain(folder);
-          },
-          { timeout: 60_000 },
-        );
-        use(folder);
-      } finally {
-        child.kill("SIGTERM");
-        await exited;
-      }
-    };
-    await mounted((folder) => cpSync(files, folder, { recursive: true }));
+    await mounted(s3fs, "photos", (folder) => cpSync(files, folder, { recursive: true }));
     await expectExport("photos");
-    await mounted((folder) => expectSampleFiles(folder));
+    await mounted(s3fs, "photos", (folder) => {
+      expectSampleFiles(folder);
+      expect(readFileSync(`${folder}/text.txt`, "utf8")).toBe("text\n");
+    });
   });
+
+  // s3fs copies the parts that have not changed, whose sizes are others than that of the changed part.
+  it.for(clientCases("s3fs"))(
+    "$version changes the middle of a file with nomixupload",
+    async (s3fs, context) => {
+      requireInstalled(s3fs, context);
+      if (!canMount()) didNotRun(context, mountNeeds);
+      const middle = 7_654_321;
+      const changeMiddle = (path: string) => {
+        const file = openSync(path, "r+");
+        writeSync(file, "changed", middle);
+        closeSync(file);
+      };
+      const content = readFileSync(`${files}/large.bin`);
+      const changed = Buffer.concat([
+        content.subarray(0, middle),
+        Buffer.from("changed"),
+        content.subarray(middle + "changed".length),
+      ]);
+
+      await mounted(s3fs, "documents", (folder) => {
+        cpSync(`${files}/large.bin`, `${folder}/large.bin`);
+        expect(() => changeMiddle(`${folder}/large.bin`)).toThrow("EIO");
+      });
+      expect((await storedFile()).equals(content)).toBe(true);
+
+      const change = (folder: string) => changeMiddle(`${folder}/large.bin`);
+      await mounted(s3fs, "documents", change, "nomixupload");
+      expect((await storedFile()).equals(changed)).toBe(true);
+    },
+  );
 });
+
+/** A bucket for the MinIO client, and how to run it. */
+async function connectMc(mc: ClientProgram) {
+  const global = ["--quiet", "--config-dir", project.path("mc")];
+  const run = (...words: string[]) => project.run(mc, ...global, ...words);
+  const { AWS_ACCESS_KEY_ID: id = "", AWS_SECRET_ACCESS_KEY: secret = "" } = project.environment;
+  await run("alias", "set", "ledge", project.url, id, secret, "--api", "S3v4");
+  const bucket = newName("mc");
+  await run("mb", `ledge/${bucket}`);
+  /** Gives a file to the standard input. */
+  const pipe = (file: string, ...words: string[]) => {
+    const script = 'file=$0 && cat "$file" | "$@"';
+    const shell = { version: "", path: "/bin/bash", environment: {} };
+    return project.run(shell, "-c", script, file, mc.path, ...global, "pipe", ...words);
+  };
+  return { run, pipe, bucket };
+}
+
+/** Runs `use` on the mounted bucket. s3fs uploads a file when the file is closed. */
+async function mounted(
+  s3fs: ClientProgram,
+  bucket: string,
+  use: (folder: string) => void,
+  ...options: string[]
+): Promise<void> {
+  const { AWS_ACCESS_KEY_ID: id = "", AWS_SECRET_ACCESS_KEY: secret = "" } = project.environment;
+  const passwords = project.path("s3fs-password");
+  writeFileSync(passwords, `${id}:${secret}\n`, { mode: 0o600 });
+  const folder = project.path(newName("mounted"));
+  mkdirSync(folder);
+  const always = [`url=${project.url}`, "use_path_request_style", "endpoint=auto"];
+  const list = [...always, `passwd_file=${passwords}`, ...options].join();
+  const child = spawn(s3fs.path, [bucket, folder, "-f", "-o", list], { stdio: "pipe" });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  }
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  try {
+    await vi.waitFor(
+      () => {
+        if (child.exitCode !== null) throw new Error(`s3fs has ended: ${printed}`);
+        expect(readFileSync("/proc/mounts", "utf8")).toContain(folder);
+      },
+      { timeout: 60_000 },
+    );
+    use(folder);
+  } finally {
+    child.kill("SIGTERM");
+    await exited;
+  }
+}
+
+async function storedFile(): Promise<Buffer> {
+  return readFileSync(`${await project.export("documents")}/large.bin`);
+}

@@ -27,7 +27,10 @@ export class ServedProject {
     const configuration = {
       name: "peers",
       compatibility_date: "2026-08-01",
-      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      store_buckets: [
+        { binding: "PHOTOS", bucket_name: "photos" },
+        { binding: "DOCUMENTS", bucket_name: "documents" },
+      ],
     };
     writeFileSync(this.path("wrangler.jsonc"), JSON.stringify(configuration));
     const server = spawn(process.execPath, [ledge, "s3", "--port", "0"], {
