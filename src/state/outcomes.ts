@@ -21,6 +21,8 @@ export const outcomeTable = `CREATE TABLE IF NOT EXISTS requests (
 const keptMilliseconds = 10 * 60_000;
 /** The most rows that one request deletes, so that no request waits for many. */
 const forgottenMax = 100;
+/** Rows are deleted after so many new ones: to look for old rows takes as long as two writes. */
+const rowsBetween = forgottenMax / 2;
 /** workerd limits a row to 2 MB; a character of JSON takes at most three octets. */
 const partCharactersMax = 500_000;
 
@@ -36,6 +38,8 @@ interface SqlDatabase {
 
 export class RequestOutcomes {
   readonly #sql: SqlDatabase;
+  /** Since rows were deleted. The first request deletes, because a runtime may live for few. */
+  #rowsAdded = rowsBetween;
 
   constructor(sql: SqlDatabase) {
     this.#sql = sql;
@@ -57,6 +61,8 @@ export class RequestOutcomes {
       const start = part * partCharactersMax;
       this.#insert([id, part, json.slice(start, start + partCharactersMax), now]);
     }
+    if (this.#rowsAdded < rowsBetween) return;
+    this.#rowsAdded = 0;
     this.#sql.exec(
       `DELETE FROM requests WHERE sequence IN (
         SELECT sequence FROM requests ORDER BY sequence LIMIT ${forgottenMax}
@@ -76,6 +82,7 @@ export class RequestOutcomes {
   }
 
   #insert(row: OutcomeRow): void {
+    this.#rowsAdded++;
     this.#sql.exec("INSERT INTO requests (id, part, outcome, time) VALUES (?, ?, ?, ?)", ...row);
   }
 }

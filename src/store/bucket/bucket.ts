@@ -64,6 +64,10 @@ export class Bucket {
    * Executes operations in order, in one transaction. An operation is refused by itself, before it
    * has written anything. An unexpected error undoes the whole batch.
    *
+   * A repeated request fails when its id is stored a second time, at the latest. So the id is looked up after a
+   * failure: most requests are not repeated, and a query takes as long as a write. On a full disk the id is looked
+   * up first, because a write that fails there ends the object.
+   *
    * @param requestId of a request from another process, which may be a repetition
    * @param refused the writes that are not executed, because the disk is full
    */
@@ -75,46 +79,59 @@ export class Bucket {
     // The id of a batch is stored with its writes: a batch that only reads does not write its id.
     const hasWrites = requestId !== undefined && refused?.areAll !== true && !areReads(operations);
     const id = hasWrites ? requestId : undefined;
+    const repeated = refused === undefined ? null : this.#repeated(operations, id);
+    if (repeated !== null) return { outcomes: repeated, released: this.unusedBlobs(operations) };
+    const attempt = (): Outcome[] => this.#attemptAll(operations, id, refused);
+    // Reads need no transaction, and the order of its writes makes a put safe (`objects.ts`).
+    const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
+    const needsTransaction = id !== undefined || !(isSinglePut || areReads(operations));
     try {
-      const known = id === undefined ? null : this.requests.find(id);
-      const first = known === null ? null : (JSON.parse(known) as (Outcome | null)[]);
-      const attempt = (): Outcome[] => this.#attemptAll(operations, id, first, refused);
-      // Reads need no transaction, and the order of its writes makes a put safe (`objects.ts`).
-      const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
-      const needsTransaction = id !== undefined || !(isSinglePut || areReads(operations));
       const outcomes = needsTransaction
         ? this.#platform.storage.transactionSync(attempt)
         : attempt();
       const released = this.#objects.takeReleased();
       // A refused write, or a conditional write whose condition does not hold, stores nothing.
-      const isCommitted =
-        first === null && outcomes.every((outcome) => outcome.ok && outcome.value !== null);
+      const isCommitted = outcomes.every((outcome) => outcome.ok && outcome.value !== null);
       if (!isCommitted) released.push(...this.unusedBlobs(operations));
       return { outcomes, released };
     } catch (error) {
       this.reread();
-      console.error("Cannot execute a batch of operations:", error);
-      const outcomes = operations.map(() => this.#unexpected(error));
+      const outcomes = this.#repeated(operations, id) ?? this.#allUnexpected(operations, error);
       return { outcomes, released: this.unusedBlobs(operations) };
     }
+  }
+
+  /** The outcomes of the first execution of a repeated request; `null` for a new request. */
+  #repeated(operations: readonly Operation[], id: string | undefined): Outcome[] | null {
+    try {
+      const known = id === undefined ? null : this.requests.find(id);
+      if (known === null) return null;
+      const first = JSON.parse(known) as (Outcome | null)[];
+      return operations.map((operation, index) => first[index] ?? this.#attempt(operation));
+    } catch {
+      // The database does not answer: the caller is told the error before.
+      return null;
+    }
+  }
+
+  #allUnexpected(operations: readonly Operation[], error: unknown): Outcome[] {
+    console.error("Cannot execute a batch of operations:", error);
+    return operations.map(() => this.#unexpected(error));
   }
 
   read(operations: readonly Operation[]): Outcome[] {
     return operations.map((operation) => this.#attempt(operation));
   }
 
-  /** @param first the outcomes of the first execution of a repeated request; `null` for a read */
   #attemptAll(
     operations: readonly Operation[],
     requestId: string | undefined,
-    first: readonly (Outcome | null)[] | null,
     refused: RefusedWrites | undefined,
   ): Outcome[] {
     const outcomes = operations.map(
-      (operation, index) =>
-        first?.[index] ?? refused?.outcomeOf(operation) ?? this.#attempt(operation),
+      (operation) => refused?.outcomeOf(operation) ?? this.#attempt(operation),
     );
-    if (requestId !== undefined && first === null) {
+    if (requestId !== undefined) {
       const ofWrites = outcomes.map((outcome, index) =>
         isRead(operations[index] as Operation) ? null : outcome,
       );

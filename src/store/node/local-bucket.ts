@@ -238,6 +238,8 @@ export class OperationQueue {
   readonly #bucketName: string;
   #queued: QueuedOperation[] = [];
   #requests = 0;
+  /** The operations of the last request. */
+  #lastCount = 0;
 
   constructor(owner: OwnerConnection, bucketName: string) {
     this.#owner = owner;
@@ -250,8 +252,10 @@ export class OperationQueue {
       operation: request as Operation,
       ...Promise.withResolvers<Outcome>(),
     };
-    // The operations of one turn travel together.
-    if (this.#queued.push(queued) === 1) setImmediate(() => this.#flush());
+    // The operations of one turn travel together; a single client does not wait for the end of the turn.
+    const isFirst = this.#queued.push(queued) === 1;
+    if (isFirst && this.#requests === 0 && this.#lastCount <= 1) this.#flush();
+    else if (isFirst) setImmediate(() => this.#flush());
     const outcome = (await queued.promise) as Outcome<M>;
     const { delayMilliseconds, lost, late } = outcome.fault ?? {};
     if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
@@ -281,6 +285,7 @@ export class OperationQueue {
       if (count > 0 && (isOther || bytes > requestBytesMax)) break;
       count++;
     }
+    this.#lastCount = count;
     return this.#queued.splice(0, count);
   }
 
