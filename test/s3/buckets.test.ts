@@ -73,7 +73,7 @@ describe("buckets", () => {
     // The user of a presigned URL cannot add the header.
     const unsigned = s3.client.open(
       { ...put, target: "/later/key" },
-      { ...headers, "content-length": "1" },
+      { ...headers, "content-length": "1", connection: "close" },
       "x",
     );
     expect(await answerOf(unsigned)).toContain("headers present in the request which were not");

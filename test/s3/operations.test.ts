@@ -13,7 +13,7 @@ import { useS3 } from "./support/running-s3.ts";
 
 const s3 = useS3({ buckets: [{ name: "photos" }] });
 const send = (...args: Parameters<typeof s3.client.send>) => s3.client.send(...args);
-const numRuns = propertyRuns({ few: 3, all: 60 });
+const numRuns = propertyRuns({ few: 3, all: 8 });
 
 const Bucket = "photos";
 const Key = "key";
@@ -297,7 +297,7 @@ it("a request that no operation describes is refused, and changes nothing", asyn
       }
       expect(after).toEqual(before);
     }),
-    { numRuns: propertyRuns({ few: 200, all: 3000 }) },
+    { numRuns: propertyRuns({ few: 200, all: 1000 }) },
   );
   // The requests that are operations have had an effect.
   expect(changed).toBeGreaterThan(0);
