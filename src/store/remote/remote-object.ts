@@ -9,7 +9,8 @@
  * uploader gave, because services add headers of their own, such as a content type. A value that no header
  * can carry unchanged is in `http`.
  *
- * Ids of multipart uploads are `ID!CHECKSUM`, or `ID!CHECKSUMPROPERTIES`. `ID` is that of the service. The
+ * Ids of multipart uploads are `ID~CHECKSUM`, or `ID~CHECKSUMPROPERTIES`: some clients do not encode ids, so all of
+ * our characters are unreserved ones (RFC 3986 section 2.3). `ID` is that of the service. The
  * checksum is of the key and of `ID`: an id with this checksum was an upload of the key at some time, so to
  * abort it is no error, even if the service knows it no more. An S3 service does not show what an upload was
  * created with, so the id carries the properties that later requests need, as base64url of JSON. Most uploads
@@ -295,13 +296,13 @@ export function encodeUploadId(
 ): string {
   const hasNone = Object.keys(properties).length === 0;
   const text = hasNone ? "" : encodeText(JSON.stringify(properties));
-  return `${serviceId}!${checksumOf(key, serviceId)}${text}`;
+  return `${serviceId}~${checksumOf(key, serviceId)}${text}`;
 }
 
 /** An id that is not ours may be one that the service knows. */
 export function decodeUploadId(key: string, uploadId: string): UploadIdentity {
   const unknown = { serviceId: uploadId, isIssued: false, properties: {} };
-  const [, serviceId, checksum, text] = /^([^]*)!([0-9a-f]{8})([\w-]*)$/.exec(uploadId) ?? [];
+  const [, serviceId, checksum, text] = /^([^]*)~([0-9a-f]{8})([\w-]*)$/.exec(uploadId) ?? [];
   if (serviceId === undefined || checksum !== checksumOf(key, serviceId)) return unknown;
   try {
     const properties = (text ? JSON.parse(decodeText(text)) : {}) as UploadProperties;
