@@ -196,7 +196,10 @@ async function sendResponse(
   if (typeof body === "object" && !(body instanceof Uint8Array)) {
     return sendContent(response, body);
   }
-  // Node adds the length, because it has the whole body at once.
+  // Node adds the length, because it has the whole body at once. A HEAD gets the length that a body would have.
+  if (isHead && status !== 304 && !response.hasHeader("content-length")) {
+    response.setHeader("content-length", Buffer.byteLength(body ?? ""));
+  }
   response.end(isHead ? undefined : body);
 }
 
