@@ -264,6 +264,7 @@ describe("RequestBody", () => {
     [{ "x-amz-trailer": "x-amz-checksum-sha512" }, "SHA512 is not implemented."],
     [{ "x-amz-checksum-adler": "a" }, "The algorithm type you specified"],
     [{ "x-amz-trailer": "x-amz-meta-a" }, "in the x-amz-trailer header is not supported"],
+    [{ "x-amz-trailer": "x-amz-meta-abc-crc32" }, "header is not supported"],
     [{ "x-amz-trailer": "x-amz-checksum-adler" }, "header is not supported"],
     [{ "x-amz-trailer": "x-amz-checksum-crc32,x-amz-checksum-sha1" }, "is not supported"],
     // The body has no trailer.
