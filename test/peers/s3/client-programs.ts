@@ -1,11 +1,13 @@
-/** The S3 clients that are installed: Debian's, and the newer versions of `install-newer.sh`. */
+/** The S3 clients that are installed: Debian's, and those of `install-newer.sh` and `install.sh`. */
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestContext } from "vitest";
 
-const newer = fileURLToPath(new URL("../../../node_modules/.cache/peers/usr", import.meta.url));
+/** Where `install-newer.sh` and `s3/install.sh` put what they install. */
+export const cache = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
+const newer = join(cache, "peers/usr");
 
 export interface ClientProgram {
   /** Such as `rclone v1.75.2` */
@@ -50,9 +52,8 @@ function executables({ names, versionArguments }: ClientKind): ClientProgram[] {
 function pythonsWithBoto3(): ClientProgram[] {
   const python = "/usr/bin/python3";
   const version = ["-c", "import boto3, botocore; print('boto3', boto3.__version__)"];
-  const folders = ["", join(newer, "lib/python3/dist-packages")].filter(
-    (folder) => folder === "" || existsSync(folder),
-  );
+  const others = [join(newer, "lib/python3/dist-packages"), join(cache, "boto3")];
+  const folders = ["", ...others.filter((folder) => existsSync(folder))];
   return folders
     .map((folder) => programAt(python, version, folder === "" ? {} : { PYTHONPATH: folder }))
     .filter((program) => program !== null);

@@ -5,9 +5,10 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { didNotRun } from "./client-programs.ts";
+import { cache, didNotRun } from "./client-programs.ts";
 import { useServedProject } from "./served-project.ts";
 
 /** Where Debian's package has the source. */
@@ -21,8 +22,12 @@ function build(): string {
   const program = project.path("minio-go");
   const source = fileURLToPath(new URL("minio-go/main.go", import.meta.url));
   // A second build takes a second with the cache of the first.
-  const cache = fileURLToPath(new URL("../../../node_modules/.cache/go", import.meta.url));
-  const env = { ...process.env, GO111MODULE: "off", GOPATH: goPath, GOCACHE: cache };
+  const env = {
+    ...process.env,
+    GO111MODULE: "off",
+    GOPATH: goPath,
+    GOCACHE: join(cache, "go"),
+  };
   execFileSync("/usr/bin/go", ["build", "-o", program, source], { env });
   return program;
 }

@@ -30,6 +30,7 @@ export class ServedProject {
       store_buckets: [
         { binding: "PHOTOS", bucket_name: "photos" },
         { binding: "DOCUMENTS", bucket_name: "documents" },
+        { binding: "COPIES", bucket_name: "copies", s3_compatibility: "aws" },
       ],
     };
     writeFileSync(this.path("wrangler.jsonc"), JSON.stringify(configuration));

@@ -9,6 +9,7 @@ import {
   mountNeeds,
   type ClientName,
 } from "./client-programs.ts";
+import { duckDbNeeds, hasDuckDb, openDuckDb } from "./duckdb.ts";
 import { useServedProject } from "./served-project.ts";
 
 const page = readFileSync(new URL("../../../docs/s3.md", import.meta.url), "utf8");
@@ -40,6 +41,23 @@ it("boto3", async (context) => {
   const python = installedClients("boto3").at(-1);
   if (python === undefined) return didNotRun(context, "boto3 is not installed.");
   expect(await project.run(python, "-c", snippet("boto3:", "python"))).toBe("hello\n");
+});
+
+it("DuckDB", async (context) => {
+  if (!hasDuckDb) return didNotRun(context, duckDbNeeds);
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = project.environment;
+  const run = await openDuckDb();
+  const code = snippet("DuckDB,", "sql")
+    .replace("'key id'", `'${id}'`)
+    .replace("'secret'", `'${secret}'`);
+  // openDuckDb() has loaded the extension, from where install.sh has put it.
+  const statements = code
+    .trim()
+    .split(/;$/m)
+    .filter((statement) => !/^\s*(?:\w+ httpfs)?$/.test(statement));
+  let rows: unknown[][] = [];
+  for (const statement of statements) rows = await run(statement);
+  expect(rows).toEqual([["45"]]);
 });
 
 interface ShellSnippet {
