@@ -1,6 +1,6 @@
 /**
- * The S3-compatible API beside Miniflare's, and beside a plain HTTP server that stores nothing. One
- * client sends the same requests to all of them, in turns.
+ * The S3-compatible API beside Miniflare's, beside s3rver where it is installed, and beside a plain HTTP
+ * server that stores nothing. One client sends the same requests to all of them, in turns.
  *
  *     npm run bench -- s3             all rows, and the memory of 1 GiB up and down
  *     npm run bench -- s3 --quick     fewer and shorter turns, and the memory of 256 MiB
@@ -16,6 +16,7 @@ import { measureRow, type Contestant, type RowResults } from "./s3/measure-row.t
 import { mebibyte, warmUp } from "./s3/operations.ts";
 import { s3Rows, type S3Row } from "./s3/rows.ts";
 import { S3LoadClient } from "./s3/s3-load-client.ts";
+import { hasS3rver, missingS3rver } from "./s3/s3rver.ts";
 import { serverNames, ServerProcess } from "./s3/server-process.ts";
 import { describeAim, formatRatio, formatResult, ratio } from "./s3/table.ts";
 import { Progress } from "./store/progress.ts";
@@ -32,6 +33,7 @@ const rows = s3Rows({ isQuick: values.quick }).filter(({ name }) =>
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-bench-"));
 try {
+  if (!hasS3rver) console.log(`${missingS3rver}\n`);
   const results = await measureRows();
   console.log(`Medians of ${effort.rounds} turns each, for one operation.\n`);
   console.log(formatTable([header(), ...results.map(([row, result]) => describeRow(row, result))]));
@@ -48,6 +50,7 @@ async function measureRows(): Promise<[S3Row, RowResults][]> {
   const progress = new Progress(rows.length);
   try {
     for (const name of serverNames) {
+      if (name === "s3rver" && !hasS3rver) continue;
       const server = await ServerProcess.start(name, join(folder, name));
       const client = new S3LoadClient(server.address);
       contestants.push({ server, client });
@@ -69,12 +72,13 @@ async function measureRows(): Promise<[S3Row, RowResults][]> {
 }
 
 function header(): string[] {
-  const ratios = ["Miniflare / ours", "aim", "ours / bare", "aim"];
+  const ratios = ["Miniflare / ours", "aim", "s3rver / ours", "ours / bare", "aim"];
   return [
     "",
     "ours",
     "durability process",
     "Miniflare",
+    "s3rver",
     "bare",
     ...ratios,
     "processor: Miniflare / ours",
@@ -82,7 +86,7 @@ function header(): string[] {
 }
 
 function describeRow({ name, miniflareAim, bareAim }: S3Row, results: RowResults): string[] {
-  const { ours, process: unsynced, miniflare, bare } = results;
+  const { ours, process: unsynced, miniflare, s3rver, bare } = results;
   const faster = ratio(miniflare, ours, "milliseconds");
   const slower = ratio(ours, bare, "milliseconds");
   return [
@@ -90,9 +94,11 @@ function describeRow({ name, miniflareAim, bareAim }: S3Row, results: RowResults
     formatResult(ours),
     formatResult(unsynced),
     formatResult(miniflare),
+    formatResult(s3rver),
     formatResult(bare),
     formatRatio(faster),
     describeAim(miniflareAim, (aim) => faster >= aim, "≥"),
+    formatRatio(ratio(s3rver, ours, "milliseconds")),
     formatRatio(slower),
     describeAim(bareAim, (aim) => slower <= aim, "≤"),
     formatRatio(ratio(miniflare, ours, "processorMilliseconds")),

@@ -9,7 +9,7 @@ import { median } from "../store/measure.ts";
 import { atOnce } from "./operations.ts";
 import type { S3Row } from "./rows.ts";
 import type { S3LoadClient } from "./s3-load-client.ts";
-import type { ServerName, ServerProcess } from "./server-process.ts";
+import { serverNames, type ServerName, type ServerProcess } from "./server-process.ts";
 
 export interface Contestant {
   readonly server: ServerProcess;
@@ -40,11 +40,10 @@ export async function measureRow(
   contestants: readonly Contestant[],
   effort: RowEffort,
 ): Promise<RowResults> {
-  const failures = new Map<ServerName, string>();
+  const failures = new Map<ServerName, string>(serverNames.map((name) => [name, notCompared]));
   const turns: ServerTurns[] = [];
   for (const contestant of contestants) {
     if (contestant.server.name === "process" && row.comparesDurability !== true) {
-      failures.set("process", notCompared);
       continue;
     }
     const turn = new ServerTurns(row, contestant);

@@ -153,7 +153,7 @@ async function putReadObjects(client: S3LoadClient, size: number): Promise<void>
 }
 
 function removeWritten(client: S3LoadClient, count: number): Promise<void> {
-  return atOnce(8, count, async (index) => {
+  return atOnce(client.deletesAtOnce, count, async (index) => {
     await client.sendAndCount({ method: "DELETE", target: writtenKey(index) });
   });
 }

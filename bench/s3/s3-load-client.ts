@@ -56,6 +56,10 @@ export class S3LoadClient {
     this.#key = [this.#day, "auto", "s3", "aws4_request"].reduce<Buffer>(hmac, secret);
   }
 
+  get deletesAtOnce(): number {
+    return this.#address.deletesAtOnce ?? 8;
+  }
+
   close(): void {
     for (const connection of this.#idle.splice(0)) connection.close();
   }

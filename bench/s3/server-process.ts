@@ -11,16 +11,19 @@ export interface ServerAddress {
   readonly path: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** How many deletes between two turns the server takes at once. Default: 8 */
+  readonly deletesAtOnce?: number;
 }
 
 /** `process` is ours with `durability = "process"`, for rows that compare the durability. */
-export const serverNames = ["ours", "process", "miniflare", "bare"] as const;
+export const serverNames = ["ours", "process", "miniflare", "s3rver", "bare"] as const;
 export type ServerName = (typeof serverNames)[number];
 
 const programs: Record<ServerName, string> = {
   ours: "./servers/ledge.ts",
   process: "./servers/ledge-process.ts",
   miniflare: "./servers/miniflare.ts",
+  s3rver: "./servers/s3rver.ts",
   bare: "./servers/bare.ts",
 };
 
