@@ -72,6 +72,8 @@ export const generalNames: Names = [
   "x-amz-checksum-sha256",
   // The client's name, and for AWS's SDKs the name of the operation, which has to be that of the row.
   "x-amz-user-agent x-id",
+  // AWS's SDK for C++, which PyArrow has. There is no other version of the API.
+  "x-amz-api-version=2006-03-01",
   // No request costs anything.
   "x-amz-request-payer",
   // Where an operation stores no object, AWS passes over metadata.
