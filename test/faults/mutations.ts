@@ -97,8 +97,8 @@ export const mutations: readonly Mutation[] = [
     suite: "load",
     effect: "a bucket answers no call between the steps of an expiry",
     file: "src/store/bucket/bucket-object.ts",
-    original: "await this.#remove(this.#bucket.expireUploads());\n      await scheduler.wait(0);",
-    replacement: "await this.#remove(this.#bucket.expireUploads());",
+    original: "await this.#remove(this.#bucket.expire());\n      await scheduler.wait(0);",
+    replacement: "await this.#remove(this.#bucket.expire());",
   },
   {
     suite: "lost-answers",

@@ -88,7 +88,7 @@ describe("buckets", () => {
     ["/photos?tagging", 404, "NoSuchTagSet"],
     ["/photos?object-lock", 404, "ObjectLockConfigurationNotFoundError"],
     ["/photos?cors", 404, "NoSuchCORSConfiguration"],
-    ["/photos?lifecycle", 404, "NoSuchLifecycleConfiguration"],
+    ["/photos?lifecycle", 200, "<ID>Default Multipart Abort Rule</ID>"],
     ["/photos?policy", 501, "GetBucketPolicy not implemented"],
     ["/none?location", 404, "NoSuchBucket"],
   ])("answer GET %s", async (target, status, text) => {
@@ -104,6 +104,14 @@ describe("buckets", () => {
     expect((await send({ method: "PUT", target: "/photos?lifecycle", body })).status).toBe(200);
     expect((await send({ target: "/photos?lifecycle" })).text).toContain(rule);
     expect((await send({ method: "DELETE", target: "/photos?lifecycle" })).status).toBe(204);
+    // The rule of the start does not come back, except with a new bucket.
+    expect((await send({ target: "/photos?lifecycle" })).code).toBe("NoSuchLifecycleConfiguration");
+    await send({ method: "PUT", target: "/again" });
+    await send({ method: "DELETE", target: "/again?lifecycle" });
+    await send({ method: "DELETE", target: "/again" });
+    await send({ method: "PUT", target: "/again" });
+    expect((await send({ target: "/again?lifecycle" })).text).toContain("Default Multipart");
+    await send({ method: "DELETE", target: "/again" });
   });
 });
 

@@ -1,6 +1,7 @@
 /** The rules that a bucket stores: CORS and lifecycle. */
 import { describe, expect, it } from "vitest";
 import { writeXml } from "../../http/xml.ts";
+import { S3Error } from "../s3-errors.ts";
 import { grantedHeaders } from "../../store/core/cors.ts";
 import {
   corsElements,
@@ -71,6 +72,21 @@ const rule = (content: string) =>
 
 const expires = (date: string) => `<Expiration><Date>${date}</Date></Expiration>`;
 
+const days = (count: number | string) => `<Days>${count}</Days>`;
+const expiration = (content: string) => `<Expiration>${content}</Expiration>`;
+const transition = (content: string, storageClass = "STANDARD_IA") =>
+  `<Transition>${content}<StorageClass>${storageClass}</StorageClass></Transition>`;
+const enabled = (content: string) => rule(`<Status>Enabled</Status>${content}`);
+
+function refusalOf(document: string): string | null {
+  try {
+    parseLifecycleDocument(document);
+    return null;
+  } catch (error) {
+    return error instanceof S3Error ? `${error.code}: ${error.message}` : String(error);
+  }
+}
+
 describe("parseLifecycleDocument()", () => {
   const abort =
     "<AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
@@ -85,14 +101,58 @@ describe("parseLifecycleDocument()", () => {
     expect(parseLifecycleDocument(document).abortRules).toEqual([{ prefix, days: 2 }]);
   });
 
-  it("keeps rules that are disabled, and rules that are not applied", () => {
-    const expiration = "<Expiration><Days>1</Days></Expiration>";
-    const { text, abortRules } = parseLifecycleDocument(
-      rule(`<ID>one</ID><Status>Disabled</Status>${expiration}${abort}`),
+  it("keeps rules that are disabled", () => {
+    const { text, abortRules, objectRules } = parseLifecycleDocument(
+      rule(`<ID>one</ID><Status>Disabled</Status>${expiration(days(1))}${abort}`),
     );
-    expect(abortRules).toEqual([]);
-    expect(text).toContain(`<ID>one</ID><Status>Disabled</Status>${abort}${expiration}`);
+    expect([abortRules, objectRules]).toEqual([[], []]);
+    expect(text).toContain(`<ID>one</ID><Status>Disabled</Status>${abort}${expiration(days(1))}`);
     expect(parseLifecycleDocument(text).text).toBe(text);
+  });
+
+  it("finds when objects are deleted, and when they change their class", () => {
+    const filter = "<Filter><Prefix>a/</Prefix></Filter>";
+    const document = enabled(
+      `${filter}${expiration(days(30))}${transition(days(0))}${transition("<Date>2030-01-01</Date>")}`,
+    );
+    expect(parseLifecycleDocument(document).objectRules).toEqual([
+      { prefix: "a/", action: "delete", after: { days: 30 } },
+      { prefix: "a/", action: "InfrequentAccess", after: { days: 0 } },
+      { prefix: "a/", action: "InfrequentAccess", after: { time: Date.parse("2030-01-01") } },
+    ]);
+    const marker = "<ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker>";
+    expect(parseLifecycleDocument(enabled(expiration(marker))).objectRules).toEqual([]);
+  });
+
+  it.each([
+    "<Filter><Tag><Key>k</Key><Value>v</Value></Tag></Filter>",
+    "<Filter><And><Prefix>a/</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And></Filter>",
+  ])("keeps a rule that no object can match: %s", (filter) => {
+    const { text, ...followed } = parseLifecycleDocument(
+      enabled(`${filter}${expiration(days(1))}${abort}`),
+    );
+    expect(followed).toEqual({ abortRules: [], objectRules: [] });
+    expect(text).toContain("<Tag>");
+  });
+
+  it.each([
+    [expiration(days(0)), "InvalidArgument: 'Days' for Expiration action must be a positive"],
+    [expiration(days(-1)), "InvalidArgument: 'Days' for Expiration action must be a positive"],
+    [transition(days(-1)), "InvalidArgument: 'Days' for Transition action must be nonnegative"],
+    [expiration(days("one")), "MalformedXML"],
+    [expiration(days("")), "MalformedXML"],
+    [expiration(""), "MalformedXML"],
+    [expiration(`${days(1)}<Date>2030-01-01</Date>`), "MalformedXML"],
+    [transition(days(1), "GLACIER"), "InvalidStorageClass"],
+    [
+      `<Filter><ObjectSizeGreaterThan>1</ObjectSizeGreaterThan></Filter>${expiration(days(1))}`,
+      "NotImplemented: ObjectSizeGreaterThan not implemented",
+    ],
+  ])("refuses %s with %s", (content, expected) => {
+    for (const status of ["Enabled", "Disabled"]) {
+      const document = rule(`<Status>${status}</Status>${content}`);
+      expect(refusalOf(document)).toContain(expected);
+    }
   });
 
   it.each(["2030-01-01", "2030-01-01T00:00:00.000Z", "2030-01-01T02:00:00+02:00"])(

@@ -3,9 +3,11 @@
  *
  * A request is not refused because of CORS rules (`store/core/cors.ts`): its signature authorises it.
  *
- * Of the lifecycle rules, the abort of uploads after so many days is followed. Deviation: rules that
- * delete objects or change their storage class are stored and returned, and never applied: test data
- * does not disappear by itself.
+ * The bucket follows the lifecycle rules, by the store's clock: uploads are aborted, objects are deleted
+ * (`Expiration`) or moved to STANDARD_IA (`Transition`). A bucket has the deployed service's rule for uploads
+ * from the start. A rule for tags concerns nothing, because objects have none.
+ *
+ * Deviation: responses have no `x-amz-expiration`.
  */
 import {
   childrenOf,
@@ -15,7 +17,9 @@ import {
   type XmlElements,
 } from "../../http/xml.ts";
 import { corsRules, preflightHeaders, preflightOf, type CorsRule } from "../../store/core/cors.ts";
+import { dayMilliseconds, type ObjectRule } from "../../store/core/lifecycle.ts";
 import type { AbortRule } from "../../store/core/multipart.ts";
+import type { StoredSettings } from "../../store/core/operations.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
@@ -56,10 +60,13 @@ export const bucketRuleVerbs = {
     return { status: 204 };
   },
 
-  async GetBucketLifecycle(_request, bucket) {
+  async GetBucketLifecycle(_request, bucket, { settingsOf }) {
     const { lifecycle } = await bucket.call({ method: "getSettings" });
-    if (lifecycle === undefined) throw new S3Error("NoSuchLifecycleConfiguration");
-    return { status: 200, headers: xmlHeaders, body: lifecycle.text };
+    // The rules of a remote bucket are not known here.
+    const isRemote = settingsOf(bucket.name)?.remote !== undefined;
+    const { text } = lifecycle ?? (isRemote ? noLifecycle : defaultLifecycle);
+    if (text === "") throw new S3Error("NoSuchLifecycleConfiguration");
+    return { status: 200, headers: xmlHeaders, body: text };
   },
 
   async PutBucketLifecycle({ body }, bucket) {
@@ -69,7 +76,8 @@ export const bucketRuleVerbs = {
   },
 
   async DeleteBucketLifecycle(_request, bucket) {
-    await bucket.call({ method: "putSettings", lifecycle: null });
+    // Rules that are empty, so that the rule of the start does not come back.
+    await bucket.call({ method: "putSettings", lifecycle: noLifecycle });
     return { status: 204 };
   },
 } satisfies Record<string, BucketVerbFunction>;
@@ -163,16 +171,14 @@ export function preflightResponse(
 /** AWS's limit. */
 const lifecycleRulesMax = 1000;
 const idCharactersMax = 255;
-const dayMilliseconds = 24 * 60 * 60 * 1000;
+
+type Lifecycle = Required<NonNullable<StoredSettings["lifecycle"]>>;
 
 /**
  * @returns the text that GetBucketLifecycleConfiguration shows, and the rules that are followed
- * @throws S3Error MalformedXML, and NotImplemented for an action that the deployed service does not have
+ * @throws S3Error MalformedXML, InvalidArgument, and NotImplemented for what the deployed service does not have
  */
-export function parseLifecycleDocument(document: string): {
-  readonly text: string;
-  readonly abortRules: readonly AbortRule[];
-} {
+export function parseLifecycleDocument(document: string): Lifecycle {
   const root = parseDocument(document, "LifecycleConfiguration");
   const rules = rulesOf(root, "Rule", lifecycleRulesMax);
   const ids = rules.map((rule) => childText(rule, "ID") ?? "").filter((id) => id !== "");
@@ -182,9 +188,12 @@ export function parseLifecycleDocument(document: string): {
       "Rule ID must be unique. Found same ID for more than one rule",
     );
   }
+  const elements = rules.map(ruleElements);
+  const parsed = rules.map(parseRule);
   return {
-    text: writeXml("LifecycleConfiguration", { Rule: rules.map(ruleElements) }),
-    abortRules: rules.flatMap(abortRule),
+    text: writeXml("LifecycleConfiguration", { Rule: elements }),
+    abortRules: parsed.flatMap(({ abortRules }) => abortRules),
+    objectRules: parsed.flatMap(({ objectRules }) => objectRules),
   };
 }
 
@@ -207,24 +216,10 @@ function ruleElements(rule: XmlElement, index: number): XmlElements {
       `ID length should not exceed allowed limit of ${idCharactersMax}`,
     );
   }
-  for (const { children } of rule.children) {
-    for (const { text } of children.filter(({ name }) => name === "Date"))
-      validateDate(text.trim());
-  }
   const copied = [...lifecycleFilters, ...lifecycleActions].map(
     (name): [string, XmlElements[string]] => [name, childrenOf(rule, name).map(contentOf)],
   );
   return { ID: id, Status: status, ...Object.fromEntries(copied) };
-}
-
-/** A date of ISO 8601 at midnight of UTC: AWS takes no other time of day. */
-function validateDate(text: string): void {
-  const isDate = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d))?$/.test(text);
-  const time = isDate ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) throw new S3Error("MalformedXML");
-  if (time % dayMilliseconds !== 0) {
-    throw new S3Error("InvalidArgument", "'Date' must be at midnight GMT");
-  }
 }
 
 function contentOf({ text, children }: XmlElement): XmlElements[string] {
@@ -238,19 +233,82 @@ function contentOf({ text, children }: XmlElement): XmlElements[string] {
   );
 }
 
-function abortRule(rule: XmlElement): AbortRule[] {
-  const [action] = childrenOf(rule, "AbortIncompleteMultipartUpload");
-  if (action === undefined || childText(rule, "Status") !== "Enabled") return [];
-  const text = childText(action, "DaysAfterInitiation")?.trim() ?? "";
-  const days = Number(text);
-  if (!/^\d{1,6}$/.test(text) || days < 1) throw new S3Error("MalformedXML");
-  return [{ prefix: prefixOf(rule), days }];
+/** A rule that is disabled, or that no upload and no object can match, has to be valid too. */
+function parseRule(rule: XmlElement): Omit<Lifecycle, "text"> {
+  const abortRules: AbortRule[] = [];
+  const objectRules: ObjectRule[] = [];
+  const prefix = prefixOf(rule);
+  const add = (action: ObjectRule["action"], after: ObjectRule["after"] | null): void => {
+    if (after !== null) objectRules.push({ prefix: prefix ?? "", action, after });
+  };
+  for (const action of childrenOf(rule, "AbortIncompleteMultipartUpload")) {
+    const days = parseDays(childText(action, "DaysAfterInitiation") ?? "");
+    if (days < 1) throw new S3Error("MalformedXML");
+    abortRules.push({ prefix: prefix ?? "", days });
+  }
+  for (const action of childrenOf(rule, "Expiration")) {
+    add("delete", parseAfter(action, { hasMarker: true, daysMin: 1 }));
+  }
+  for (const action of childrenOf(rule, "Transition")) {
+    const storageClass = childText(action, "StorageClass")?.trim();
+    if (storageClass !== "STANDARD_IA") throw new S3Error("InvalidStorageClass");
+    add("InfrequentAccess", parseAfter(action, { hasMarker: false, daysMin: 0 }));
+  }
+  const isFollowed = prefix !== null && childText(rule, "Status") === "Enabled";
+  return isFollowed ? { abortRules, objectRules } : { abortRules: [], objectRules: [] };
 }
 
-/** `Prefix`, `Filter/Prefix` or `Filter/And/Prefix` */
-function prefixOf(rule: XmlElement): string {
+/** @returns `null` for an action about markers of deletion, which only buckets with versions have */
+function parseAfter(
+  action: XmlElement,
+  { hasMarker, daysMin }: { readonly hasMarker: boolean; readonly daysMin: number },
+): ObjectRule["after"] | null {
+  const [days, date] = [childText(action, "Days"), childText(action, "Date")];
+  const marker = hasMarker ? childText(action, "ExpiredObjectDeleteMarker") : null;
+  if ([days, date, marker].filter((text) => text !== null).length !== 1) {
+    throw new S3Error("MalformedXML");
+  }
+  if (date !== null) return { time: parseDate(date.trim()) };
+  if (days === null) return null;
+  const count = parseDays(days);
+  if (count >= daysMin) return { days: count };
+  throw new S3Error(
+    "InvalidArgument",
+    `'Days' for ${action.name} action must be ${daysMin === 0 ? "nonnegative" : "a positive integer"}`,
+  );
+}
+
+/** AWS reads a number that does not fit as malformed, and refuses negative ones as it does 0. */
+function parseDays(text: string): number {
+  if (!/^\s*-?\d{1,6}\s*$/.test(text)) throw new S3Error("MalformedXML");
+  return Number(text);
+}
+
+/** A date of ISO 8601 at midnight of UTC: AWS takes no other time of day. */
+function parseDate(text: string): number {
+  const isDate = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d))?$/.test(text);
+  const time = isDate ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) throw new S3Error("MalformedXML");
+  if (time % dayMilliseconds !== 0) {
+    throw new S3Error("InvalidArgument", "'Date' must be at midnight GMT");
+  }
+  return time;
+}
+
+/** `Prefix`, `Filter/Prefix` or `Filter/And/Prefix`; `null` for a rule about tags, which no object has. */
+function prefixOf(rule: XmlElement): string | null {
   const [filter] = childrenOf(rule, "Filter");
   const [both] = filter === undefined ? [] : childrenOf(filter, "And");
   const holder = both ?? filter ?? rule;
-  return childText(holder, "Prefix") ?? "";
+  const size = holder.children.find(({ name }) => name.startsWith("ObjectSize"));
+  if (size !== undefined) throw new S3Error("NotImplemented", `${size.name} not implemented`);
+  return childrenOf(holder, "Tag").length > 0 ? null : (childText(holder, "Prefix") ?? "");
 }
+
+const noLifecycle: Lifecycle = { text: "", abortRules: [], objectRules: [] };
+/** Every upload expires after seven days, also without a rule: the rule only says so. */
+const defaultLifecycle = parseLifecycleDocument(
+  "<LifecycleConfiguration><Rule><ID>Default Multipart Abort Rule</ID><Status>Enabled</Status>" +
+    "<Filter><Prefix></Prefix></Filter><AbortIncompleteMultipartUpload><DaysAfterInitiation>7" +
+    "</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>",
+);

@@ -192,13 +192,13 @@ export class BucketObject extends BucketService<BucketEnv> {
     const reads = refused?.areAll ?? areReads(operations);
     if (reads && refused === undefined && this.#isQuiet()) return this.#bucket.read(operations);
     if (!reads) this.#enterLayer();
-    const deadline = this.#bucket.uploads.nextDeadline();
+    const deadline = this.#bucket.nextDeadline();
     const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // On a full disk a read writes nothing.
-    if (!reads || !this.#disk.isFull) this.#expireUploads();
+    if (!reads || !this.#disk.isFull) this.#expire();
     // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
-    if (!this.#disk.isFull && (!reads || this.#bucket.uploads.nextDeadline() !== deadline)) {
-      if (!this.#usedSinceAlarm || this.#bucket.uploads.nextDeadline() !== this.#alarmDeadline) {
+    if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
+      if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
         this.#setAlarmAfterUse();
       }
     }
@@ -301,9 +301,9 @@ export class BucketObject extends BucketService<BucketEnv> {
     await this.#remove(added);
   }
 
-  /** Expires all uploads that are due. Also called when a test has moved the clock. */
+  /** Expires all uploads and objects that are due. Also called when a test has moved the clock. */
   async housekeep(): Promise<void> {
-    this.#expireUploads();
+    this.#expire();
     await this.#expiry;
     this.#setAlarm();
   }
@@ -390,14 +390,14 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   /**
-   * Expires the uploads that are due, in steps: calls of scripts are executed between the steps. Costs
-   * one comparison unless an upload has expired. A failure fails no call: the time decides which
+   * Expires the uploads and the objects that are due, in steps: calls of scripts are executed between the
+   * steps. Costs two comparisons unless something is due. A failure fails no call: the time decides which
    * uploads have expired, and the next call tries again.
    */
-  #expireUploads(): void {
+  #expire(): void {
     if (this.#expiry !== undefined || !this.#isExpiryDue()) return;
     this.#expiry = this.#expireSteps()
-      .catch(this.#report("expire the uploads"))
+      .catch(this.#report("expire uploads and objects"))
       .finally(() => (this.#expiry = undefined));
     this.ctx.waitUntil(this.#expiry);
   }
@@ -405,13 +405,13 @@ export class BucketObject extends BucketService<BucketEnv> {
   async #expireSteps(): Promise<void> {
     while (this.#isExpiryDue()) {
       this.#enterLayer();
-      await this.#remove(this.#bucket.expireUploads());
+      await this.#remove(this.#bucket.expire());
       await scheduler.wait(0);
     }
   }
 
   #isExpiryDue(): boolean {
-    const deadline = this.#bucket.uploads.nextDeadline();
+    const deadline = this.#bucket.nextDeadline();
     return deadline !== null && deadline <= storeClock.now();
   }
 
@@ -421,7 +421,7 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   #setAlarm(): void {
-    const deadline = this.#bucket.uploads.nextDeadline();
+    const deadline = this.#bucket.nextDeadline();
     this.#alarmDeadline = deadline;
     const time = Math.min(
       deadline === null ? Infinity : storeClock.machineTime(deadline),

@@ -29,6 +29,7 @@ import {
 import { RequestOutcomes } from "../../state/outcomes.ts";
 import { ContentTable, ReleasedFiles } from "./contents.ts";
 import { countObjects, hasObjects, listObjects } from "./object-list.ts";
+import { ObjectLifecycle } from "./object-lifecycle.ts";
 import { Objects, type BucketPlatform } from "./objects.ts";
 import { isEmpty, openTables, renewDatabaseId, SettingsTable } from "./schema.ts";
 import { MultipartUploads } from "./uploads.ts";
@@ -42,6 +43,7 @@ export class Bucket {
   readonly contents: ContentTable;
   readonly #objects: Objects;
   readonly uploads: MultipartUploads;
+  readonly #lifecycle: ObjectLifecycle;
   readonly requests: RequestOutcomes;
   readonly #settings: SettingsTable;
   readonly releasedFiles: ReleasedFiles;
@@ -57,6 +59,7 @@ export class Bucket {
     this.#objects = new Objects(storage, this.contents);
     this.#settings = new SettingsTable(storage.sql);
     this.uploads = new MultipartUploads(platform, this.contents, this.#objects, this.#settings);
+    this.#lifecycle = new ObjectLifecycle(platform, this.#objects, this.#settings);
     this.requests = new RequestOutcomes(storage.sql);
   }
 
@@ -190,10 +193,20 @@ export class Bucket {
     }
   }
 
+  /** The time, by the store's clock, at which `expire` next has an upload or objects to expire. */
+  nextDeadline(): number | null {
+    const [ofUploads, ofObjects] = [this.uploads.nextDeadline(), this.#lifecycle.nextDeadline()];
+    return ofObjects === null ? ofUploads : Math.min(ofObjects, ofUploads ?? Infinity);
+  }
+
   /** One step. Returns the files that may be removed. */
-  expireUploads(): string[] {
+  expire(): string[] {
+    const ofUploads = this.uploads.nextDeadline();
+    const isOfUploads = ofUploads !== null && ofUploads <= this.#platform.now();
     try {
-      this.#platform.storage.transactionSync(() => this.uploads.expire());
+      this.#platform.storage.transactionSync(() =>
+        isOfUploads ? this.uploads.expire() : this.#lifecycle.step(),
+      );
     } catch (error) {
       this.reread();
       throw error;
@@ -206,6 +219,7 @@ export class Bucket {
     this.#objects.rollBack();
     this.#settings.forget();
     this.uploads.forgetDeadline();
+    this.#lifecycle.forget();
   }
 
   renewDatabaseId(): void {
@@ -248,7 +262,10 @@ export class Bucket {
         return this.#settings.settings();
       case "putSettings":
         this.#settings.put(operation);
-        if (operation.lifecycle !== undefined) this.uploads.followRules();
+        if (operation.lifecycle !== undefined) {
+          this.uploads.followRules();
+          this.#lifecycle.forget();
+        }
         return null;
       case "createBucket":
         this.#settings.unmarkDeleted();

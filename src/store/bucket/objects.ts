@@ -180,6 +180,13 @@ export class Objects {
     return text;
   }
 
+  /** The content and the metadata stay, and `record` need not have them. */
+  replaceFields(record: NewObject): void {
+    this.#cache.delete(record.key);
+    const statement = "UPDATE objects SET fields = ? WHERE key = ?";
+    this.#sql.exec(statement, encodeFields(record), record.key);
+  }
+
   #update(columns: readonly (string | number | Uint8Array | null)[]): void {
     this.#sql.exec(
       "UPDATE objects SET fields = ?, metadata = ?, body = ?, tail = ?, segments = ? WHERE key = ?",

@@ -22,6 +22,7 @@
 import { outcomeTable } from "../../state/outcomes.ts";
 import type { DatabaseState } from "../core/content.ts";
 import { formatVersion, otherFormatText } from "../core/errors.ts";
+import type { ObjectRule } from "../core/lifecycle.ts";
 import type { AbortRule } from "../core/multipart.ts";
 import { restoredTables, type Request, type StoredSettings } from "../core/operations.ts";
 
@@ -229,6 +230,10 @@ export class SettingsTable {
 
   get abortRules(): readonly AbortRule[] {
     return this.#read().lifecycle?.abortRules ?? [];
+  }
+
+  get objectRules(): readonly ObjectRule[] {
+    return this.#read().lifecycle?.objectRules ?? [];
   }
 
   get isDeleted(): boolean {

@@ -9,6 +9,7 @@
 import { decodeHex } from "../../base/hex.ts";
 import type { Checksums } from "./checksum.ts";
 import { StoreError } from "./errors.ts";
+import { dayMilliseconds } from "./lifecycle.ts";
 import {
   objectBytesMax,
   partBytesMin,
@@ -59,8 +60,6 @@ export function earlierExpiry(key: string, rules: readonly AbortRule[]): number 
     .map(({ days }) => days * dayMilliseconds);
   return uploadLifetimeMilliseconds - Math.min(uploadLifetimeMilliseconds, ...lifetimes);
 }
-
-const dayMilliseconds = 24 * 60 * 60 * 1000;
 
 /** When an upload created at `time` expires, and when the row of an upload finished at `time` is deleted. */
 export function uploadDeadline(time: number): number {

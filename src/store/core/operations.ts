@@ -16,6 +16,7 @@ import type {
 import type { Conditional } from "./conditional.ts";
 import type { KeyHolder, CustomMetadata, HttpMetadata } from "./metadata.ts";
 import type { StoreErrorCode, Method, ServiceFailure } from "./errors.ts";
+import type { ObjectRule } from "./lifecycle.ts";
 import type { AbortRule, CompletedPart, ListedPart, PartReference } from "./multipart.ts";
 import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from "./limits.ts";
 
@@ -112,10 +113,15 @@ export interface UploadRecord extends UploadReference, UploadChecksum {
   readonly storageClass: StorageClass;
 }
 
-/** Settings of a bucket. The bucket stores texts, and follows `abortRules`. */
+/** Settings of a bucket. The bucket stores texts, and follows the rules. */
 export interface StoredSettings {
   readonly cors?: string;
-  readonly lifecycle?: { readonly text: string; readonly abortRules: readonly AbortRule[] };
+  readonly lifecycle?: {
+    readonly text: string;
+    readonly abortRules: readonly AbortRule[];
+    /** A setting that an earlier version has stored has none. */
+    readonly objectRules?: readonly ObjectRule[];
+  };
 }
 
 interface Operations {
