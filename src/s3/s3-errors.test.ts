@@ -1,4 +1,4 @@
-/** The codes and statuses that the deployed service documents. */
+/** The codes and statuses that the deployed service documents; `s3-errors.ts` says where a status differs. */
 import { expect, it } from "vitest";
 import { StoreError, type StoreErrorCode } from "../store/core/errors.ts";
 import { S3Error } from "./s3-errors.ts";

@@ -8,6 +8,10 @@ const errors = {
   AccessDenied: [403, "Access Denied"],
   AccessForbidden: [403, "CORSResponse: This CORS request is not allowed."],
   // The deployed service's table said 400 until its documentation was corrected in July 2026.
+  /**
+   * Deviation: the deployed service documents 400. AWS answers 403, and so did the deployed service when
+   * the texts of this table were recorded from it.
+   */
   ExpiredRequest: [403, "Request has expired"],
   ExpiredToken: [400, "The provided token has expired."],
   IncompleteBody: [
