@@ -66,11 +66,12 @@ export const accessTable = {
   "record API over https": { of: "Ledge", path: "/client/v4/zones", outcomes: always("closed") },
   /** Queries need no key; this probe is not a query. */
   "DNS over HTTPS": { of: "Ledge", path: "/dns-query", outcomes: always(403, { "no key": 415 }) },
-  /** Requests need a signature. */
+  /** Requests need a signature; a plain POST to a key is no operation, with one or without. */
   "S3 API": {
     of: "Ledge",
     path: "/photos/key",
-    outcomes: always(400, {
+    outcomes: always(501, {
+      "WebSocket of a foreign page": 400,
       "foreign Host": 403,
       "foreign Host, with MF-Original-URL": 403,
       preflight: 403,
