@@ -21,7 +21,7 @@ export const outcomeTable = `CREATE TABLE IF NOT EXISTS requests (
 const keptMilliseconds = 10 * 60_000;
 /** The most rows that one request deletes, so that no request waits for many. */
 const forgottenMax = 100;
-/** Rows are deleted after so many new ones: to look for old rows takes as long as two writes. */
+/** Rows are deleted after so many new ones, because each look at old rows reads up to a hundred. */
 const rowsBetween = forgottenMax / 2;
 /** workerd limits a row to 2 MB; a character of JSON takes at most three octets. */
 const partCharactersMax = 500_000;

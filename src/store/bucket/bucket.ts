@@ -68,8 +68,8 @@ export class Bucket {
    * has written anything. An unexpected error undoes the whole batch.
    *
    * A repeated request fails when its id is stored a second time, at the latest. So the id is looked up after a
-   * failure: most requests are not repeated, and a query takes as long as a write. On a full disk the id is looked
-   * up first, because a write that fails there ends the object.
+   * failure: most requests are not repeated, and need no query. On a full disk the id is looked up first, because
+   * a write that fails there ends the object.
    *
    * @param requestId of a request from another process, which may be a repetition
    * @param refused the writes that are not executed, because the disk is full
