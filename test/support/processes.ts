@@ -20,6 +20,8 @@ export interface ProcessEntry {
   readonly groupId: number;
   /** `S`, `R`, `T` (stopped) … of proc_pid_stat(5). */
   readonly state: string;
+  /** The time for which the process has computed, in clock ticks. */
+  readonly processorTicks: number;
   readonly command: string;
 }
 
@@ -59,6 +61,7 @@ export function readProcess(processId: number): ProcessEntry | null {
     parentId: Number(parentId),
     groupId: Number(groupId),
     state,
+    processorTicks: Number(fields[11]) + Number(fields[12]),
     command: text.slice(text.indexOf("(") + 1, end),
   };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
 
+import { findRuntimeProcess, readProcess } from "../../support/processes.ts";
 import { isMark } from "../../support/store.ts";
 import { bucketEntry, type BucketEntryOptions } from "../../support/worker.ts";
 import {
@@ -47,6 +48,10 @@ const localBuckets: BucketOptions = {
   STORE_TRAILING: { bucket_name: "trailing" },
 };
 
+/** Less than the limits of tests, which say nothing of the runtime. A request takes seconds on a busy machine. */
+const answerMilliseconds = 100_000;
+const probeMilliseconds = 5_000;
+
 export class Runtime {
   readonly #folder: string;
   readonly #buckets: BucketOptions;
@@ -54,6 +59,7 @@ export class Runtime {
   readonly #memories = new Map<Binding, Memory>();
   /** All uploads since the bucket was last emptied: `empty()` aborts them. */
   readonly #uploads = new Map<Binding, Memory["uploads"]>();
+  #silence: Promise<string> | undefined;
 
   private constructor(folder: string, buckets: BucketOptions) {
     this.#folder = folder;
@@ -126,14 +132,45 @@ export class Runtime {
     this.#uploads.delete(binding);
   }
 
+  /** After a request without an answer, all requests fail at once. */
   async #ask(request: ScriptRequest): Promise<ScriptResponse> {
+    if (this.#silence !== undefined) throw new Error(await this.#silence);
+    try {
+      return await this.#send(request, answerMilliseconds);
+    } catch (error) {
+      if ((error as Error).name !== "TimeoutError") throw error;
+      throw new Error(await (this.#silence ??= this.#describeSilence(request)), { cause: error });
+    }
+  }
+
+  async #send(request: ScriptRequest, milliseconds: number): Promise<ScriptResponse> {
     if (this.#miniflare === undefined) throw new Error("The runtime was not started");
     const response = await this.#miniflare.dispatchFetch("http://localhost/", {
       method: "POST",
       body: JSON.stringify(request),
+      signal: AbortSignal.timeout(milliseconds),
     });
     if (!response.ok) throw new Error(`The script failed: ${await response.text()}`);
     return (await response.json()) as ScriptResponse;
+  }
+
+  /** Which bindings answer, and whether the process of the runtime is stopped, waits or computes. */
+  async #describeSilence({ binding, operations }: ScriptRequest): Promise<string> {
+    const head = { operations: [{ method: "head", args: ["a"] } as Call], memory: emptyMemory() };
+    const probes = Object.values(bindings).map((each) =>
+      this.#send({ binding: each, ...head }, probeMilliseconds).then(
+        () => `${each} answers`,
+        (error: Error) => `${each} does not answer (${error.name})`,
+      ),
+    );
+    const processId = findRuntimeProcess(this.#folder);
+    const ticks = readProcess(processId)?.processorTicks ?? NaN;
+    const answers = (await Promise.all(probes)).join(", ");
+    const { state, processorTicks = NaN } = readProcess(processId) ?? {};
+    return (
+      `${binding} did not answer ${JSON.stringify(operations)} in ${answerMilliseconds} ms. Now ${answers}. ` +
+      `The runtime is in state ${state}, and has computed for ${processorTicks - ticks} ticks meanwhile.`
+    );
   }
 
   #recordUploads(binding: Binding, outcomes: readonly Outcome[][]): void {
