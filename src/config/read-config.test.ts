@@ -206,7 +206,7 @@ allowed_methods = ["GET", "PUT"]
     write(".dev.vars", "S3_ACCESS_KEY_ID=own\nS3_SECRET_ACCESS_KEY=own-secret");
     expect(read(table).s3).toMatchObject({
       credentials: { accessKeyId: "own", secretAccessKey: "own-secret" },
-      secretPlace: "S3_SECRET_ACCESS_KEY of .dev.vars",
+      secretPlace: "S3_SECRET_ACCESS_KEY of your secrets file",
     });
     write(".dev.vars", "S3_SECRET_ACCESS_KEY=short");
     expect(() => read(table)).toThrow(".dev.vars: S3_SECRET_ACCESS_KEY must be 8 to 256");

@@ -125,7 +125,9 @@ export function readS3(
       key !== undefined && {
         credentials: { accessKeyId: id, secretAccessKey: key },
         secretPlace:
-          ownKey === undefined ? "secret_access_key of [s3]" : "S3_SECRET_ACCESS_KEY of .dev.vars",
+          ownKey === undefined
+            ? "secret_access_key of [s3]"
+            : "S3_SECRET_ACCESS_KEY of your secrets file",
       }),
     hosts,
     cors: cors.map((rule) => ({

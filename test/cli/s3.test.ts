@@ -40,7 +40,7 @@ it("of keys, ledge s3 and ledge explore show only those that Ledge has made", as
   writeFileSync(here.path(".dev.vars"), `S3_ACCESS_KEY_ID=own\nS3_SECRET_ACCESS_KEY=${secret}\n`);
   const server = new DevProcess(process.execPath, [ledge, "s3", "--port", "0"], here.folder);
   const client = await s3ClientOf(server, 0, secret);
-  await server.waitForOutput(/^ {2}secret +S3_SECRET_ACCESS_KEY of \.dev\.vars$/m);
+  await server.waitForOutput(/^ {2}secret +S3_SECRET_ACCESS_KEY of your secrets file$/m);
   expect((await client.send({ target: "/" })).status).toBe(200);
   expect(server.output).not.toContain(secret);
 
@@ -56,7 +56,7 @@ it("of keys, ledge s3 and ledge explore show only those that Ledge has made", as
   expect(((await page.json()) as ProjectInfo).s3).toEqual({
     url: `http://localhost:${client.port}`,
     accessKeyId: "own",
-    secretPlace: "S3_SECRET_ACCESS_KEY of .dev.vars",
+    secretPlace: "S3_SECRET_ACCESS_KEY of your secrets file",
   });
 });
 

@@ -218,7 +218,9 @@ describe("startDns()", () => {
       },
       { environment: "test" },
     );
-    expect(log).toContain("  key      DNS_KEY of .dev.vars\n  tokens   1\n  zones    test.example");
+    expect(log).toContain(
+      "  key      DNS_KEY of your secrets file\n  tokens   1\n  zones    test.example",
+    );
     expect(log).not.toContain(key);
     expect((await zones(owner)).success).toBe(false);
     expect((await zones({ ...owner, "X-Auth-Key": key })).result).toHaveLength(1);

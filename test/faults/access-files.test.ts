@@ -128,7 +128,7 @@ test("secrets are in no output and in no arguments", async () => {
   const texts: string[] = [];
   const dev = ledgeDev(folder, "--log-level", "log");
   await dev.url();
-  await dev.waitForOutput(/^ {2}key +DNS_KEY of \.dev\.vars$/m);
+  await dev.waitForOutput(/^ {2}key +DNS_KEY of your secrets file$/m);
   if (hasProc) texts.push(...processTreeIds(dev.pid).map((pid) => argumentsOf(pid).join(" ")));
   const commands = [
     ["dns", "zones"],

@@ -289,7 +289,7 @@ async function zoneNames(url: string, { email, key }: DnsConfig): Promise<string
 /** Terminals and logs keep what is printed, so only the key that everyone knows is. */
 function describeKey({ key }: DnsConfig, { DNS_KEY: secret = "" }: DnsVariables): string {
   if (key === apiKeyDefault) return key;
-  return secret === "" ? "the key of [dns] in the configuration" : "DNS_KEY of .dev.vars";
+  return secret === "" ? "the key of [dns] in the configuration" : "DNS_KEY of your secrets file";
 }
 
 function describePorts(ports: OpenPorts | null): string[] {
