@@ -54,6 +54,8 @@ async function send({ method, path, body, form }: Call, id = randomUUID()): Prom
   const content = Buffer.from(await sent.arrayBuffer());
   return new Promise((resolve, reject) => {
     const outgoing = request({
+      // The server closes a connection that has waited for 5 s, and a request that meets the end is lost.
+      agent: false,
       socketPath: join(dns.folder, ".wrangler/state/v3/dns/sockets/api"),
       method,
       path: `/client/v4${path}`,
