@@ -146,6 +146,7 @@ describe("the catalog", () => {
       new Promise<void>((resolve, reject) => {
         const socketPath = apiSocketPath(zonesFolder(folder));
         const options = {
+          agent: false,
           socketPath,
           method: "POST",
           path: "/ledge/layers",
