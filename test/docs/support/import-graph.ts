@@ -1,6 +1,6 @@
 /**
  * The imports between source files, and the rules that `test/docs/architecture.json` sets for them.
- * Every rule returns one sentence for each import or folder that breaks it.
+ * Every rule returns one sentence for each import that breaks it.
  */
 import { posix } from "node:path";
 
@@ -15,9 +15,6 @@ export interface FolderRule {
   readonly folder: string;
   readonly runtime: Runtime;
   readonly mayImport: readonly string[];
-  /** The budget: how many source files the folder may have, and how many lines in all of them. */
-  readonly files: number;
-  readonly lines: number;
 }
 
 export function readGraph(
@@ -43,23 +40,6 @@ function importsOf(file: string, text: string, withTypes: boolean): string[] {
 export function readFolderRules(json: string): FolderRule[] {
   const entries = Object.entries(JSON.parse(json) as Record<string, Omit<FolderRule, "folder">>);
   return entries.map(([folder, rule]) => ({ folder, ...rule }));
-}
-
-/** Folders with more files or lines than their budget. */
-export function overBudget(
-  files: readonly string[],
-  read: (file: string) => string,
-  rules: readonly FolderRule[],
-): string[] {
-  return rules.flatMap((rule) => {
-    const own = files.filter((file) => ruleFor(file, rules) === rule);
-    const lines = own.reduce((sum, file) => sum + read(file).split("\n").length - 1, 0);
-    if (own.length <= rule.files && lines <= rule.lines) return [];
-    return [
-      `${rule.folder} has ${own.length} files with ${lines} lines; its budget is ${rule.files} files ` +
-        `with ${rule.lines} lines. Remove something, or raise the budget and say why.`,
-    ];
-  });
 }
 
 /** The entry of the innermost folder that holds the file. */
