@@ -1,6 +1,7 @@
 /**
- * The suites are projects. `vitest run` runs those that need only `npm ci` and a build; `--project`
- * names the others, which install programs or take long: tools, browser, peers and ceph.
+ * The suites are projects, in three tiers. `vitest run` runs the first tier, `npm test`: every promise of
+ * the README once. `--project` names the others: those of `npm run test:more`, which the gate runs too,
+ * and those of `npm run test:long`, which install programs or take long (`test/long.ts`).
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -18,6 +19,25 @@ delete process.env["NODE_EXTRA_CA_CERTS"];
 
 /** `test/dev/keys.test.ts` needs `script` of util-linux: other systems have other versions or none. */
 const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
+
+/** The second tier, by subject. What a promise of the README needs is in the first tier. */
+const secondTier = [
+  "test/cli/{build*,dns-owner,init,output,remote*,state,store-copy,store-import-export,types}.test.ts",
+  "test/dev/{bindings,dns,dns-faults,keys,seed,state}.test.ts",
+  "test/dns/{catalog,durability,key-roll,listeners,repeated-requests}.test.ts",
+  "test/docs/state.test.ts",
+  "test/explorer/{activity,faults-lifetime,remote-bucket,tasks}.test.ts",
+  "test/faults/{access*,backup,bad-input-files,channels,damage,failing-io,load,ownership,readers}.test.ts",
+  "test/s3/operations.test.ts",
+  "test/saved/{archive,folder-state,kills}.test.ts",
+  "test/store/{damage,differential,remote-[abfmnr]*,remote-client,remote-connection,sharing}.test.ts",
+];
+
+/** Needs root and a device of its own: `npm run test:long -- faults`. */
+const thirdTier = ["test/faults/power.test.ts"];
+
+/** The promise of isolation in the pool, by one of the files that `test/tools` runs in many orders. */
+const isolationInShort = "test/tools/leaks-between-tests.test.ts";
 
 /** Tests of remote buckets on a Ceph cluster. */
 const onCephOnly = "test/peers/remote-*.test.ts";
@@ -41,18 +61,28 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
     // Property tests run hundreds of cases, which takes long on a busy machine.
     testTimeout: 60_000,
   },
-  // One project, because each project has workers of its own, which load the same modules again.
   integration: {
     ...withRuntimes,
-    include: ["test/{store,s3,dns,dev,edge,saved,cli,explorer,faults,docs}/*.test.ts"],
-    exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
+    include: [
+      "test/{store,s3,dns,dev,edge,saved,cli,explorer,faults,docs}/*.test.ts",
+      isolationInShort,
+    ],
+    exclude: [...configDefaults.exclude, ...secondTier, ...thirdTier],
     // Tests share no state, and a process for each file would load the same modules again.
     isolate: false,
   },
+  more: {
+    ...withRuntimes,
+    include: secondTier,
+    exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
+    isolate: false,
+  },
+  power: { ...withRuntimes, include: thirdTier, maxWorkers: 1 },
   // Projects that use the package through other tools, as their users do.
   tools: {
     ...withRuntimes,
     include: ["test/tools/*.test.ts"],
+    exclude: [...configDefaults.exclude, isolationInShort],
     // A project's tests need a core and more: several at once would only wait for each other.
     maxWorkers: 2,
     sequence: { groupOrder: 1 },
@@ -83,7 +113,10 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
 };
 
 /** Projects of the vitest pool, and of the examples, which have configurations like a user's. */
-const inFiles = ["./test/store/conformance/**/vitest.config.ts", "./examples/*/vitest.config.ts"];
+const inFiles = {
+  first: ["./test/store/conformance/vitest.config.ts", "./examples/!(cluster)/vitest.config.ts"],
+  more: ["./test/store/conformance/remote/vitest.config.ts", "./examples/cluster/vitest.config.ts"],
+};
 
 function inline(name: string): TestProjectInlineConfiguration {
   return { test: { ...inThisFile[name], name } };
@@ -94,9 +127,10 @@ function selectedProjects(): (string | TestProjectInlineConfiguration)[] {
   const names = process.argv.flatMap((argument, index, all) =>
     argument.startsWith("--project") ? [argument.split("=")[1] ?? all[index + 1] ?? ""] : [],
   );
-  if (names.length === 0) return [inline("unit"), inline("integration"), ...inFiles];
+  if (names.length === 0) return [inline("unit"), inline("integration"), ...inFiles.first];
   const known = names.filter((name) => name in inThisFile);
-  return [...known.map(inline), ...(known.length < names.length ? inFiles : [])];
+  const others = known.length < names.length ? [...inFiles.first, ...inFiles.more] : [];
+  return [...known.map(inline), ...others];
 }
 
 export default defineConfig({

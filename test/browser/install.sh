@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the browser of test:browser from Debian. A user who may not install can have another browser.
+# Installs the browser of the part `browser` of test:long from Debian. A user who may not install can have another browser.
 set -euo pipefail
 shell=chromium-headless-shell
 install() { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$shell"; }

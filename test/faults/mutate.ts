@@ -1,5 +1,5 @@
 /**
- * `npm run test:faults -- --mutations`: shows that each suite can fail. Runs the suites in a copy of
+ * `npm run test:long -- faults --mutations`: shows that each suite can fail. Runs the suites in a copy of
  * the project, first as they are, then once for each mutation with the changed code.
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -47,9 +47,12 @@ function build(folder: string): void {
   if (!isGreen) throw new Error(`The mutated project cannot be built:\n${output}`);
 }
 
+/** The suites are in all three tiers. */
+const projects = ["integration", "more", "power"].map((name) => `--project=${name}`);
+
 function runSuites(folder: string, suites: readonly string[]) {
   const files = suites.map((suite) => `test/faults/${suite}.test.ts`);
-  return run(folder, "vitest/vitest.mjs", "run", "--project", "integration", "--bail=1", ...files);
+  return run(folder, "vitest/vitest.mjs", "run", ...projects, "--bail=1", ...files);
 }
 
 function mutate(folder: string, { file, original, replacement }: Mutation): () => void {

@@ -1,6 +1,6 @@
 /**
  * Mutations of the code, of which each makes a suite fail: a suite that stays green with its
- * mutation proves nothing. `npm run test:faults -- --mutations` applies them one after the other in
+ * mutation proves nothing. `npm run test:long -- faults --mutations` applies them one after the other in
  * a copy of the project, and `test/docs/reliability.test.ts` compares them with docs/reliability.md.
  */
 export interface Mutation {

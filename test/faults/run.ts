@@ -1,7 +1,7 @@
 /**
- * `npm run test:faults`: runs the fault suite and prints its figures.
+ * `npm run test:long -- faults`: runs the fault suite and prints its figures.
  *
- *     --long        the long form: hours of faults instead of seconds
+ *     --long        the long form: hours of faults instead of seconds. The form when no option is given
  *     --seed N      repeats a run
  *     --only NAME   the test files whose names contain NAME
  *     --kills N     how many kills the long form of the crash suite makes
@@ -34,7 +34,14 @@ const figures = join(folder, "figures");
 const files = `test/faults/${values.only ?? ""}`;
 const { status } = spawnSync(
   process.execPath,
-  [join(root, "node_modules/vitest/vitest.mjs"), "run", "--project", "integration", files],
+  [
+    join(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    "--project=integration",
+    "--project=more",
+    "--project=power",
+    files,
+  ],
   {
     cwd: root,
     stdio: "inherit",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the name servers, the clients and the S3 service of test:peers, most of them from Debian. Leaves
+# Installs the name servers, the clients and the S3 service of the parts `peers` and `ceph` of test:long, most of them from Debian. Leaves
 # none of them running.
 set -euo pipefail
 packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsutils dnsviz dnsperf

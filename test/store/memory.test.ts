@@ -6,7 +6,7 @@ import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 
 const mebibyte = 1024 * 1024;
-/** Four times the growth that is allowed; all of 1 GiB when LEDGE_ROUNDS is set, as in `.ci/run`. */
+/** Four times the growth that is allowed; all of 1 GiB when LEDGE_ROUNDS is set, as in `npm run test:long -- numbers`. */
 const size = propertyRuns({ few: 256, all: 1024 }) * mebibyte;
 const growthMax = 64 * mebibyte;
 

@@ -1,6 +1,6 @@
 /**
  * The S3 service that tests of remote buckets use: our own endpoint, or the service that the environment
- * names (`npm run test:peers` names Ceph):
+ * names (`npm run test:long -- ceph` names Ceph):
  *
  *   LEDGE_S3_ENDPOINT=http://127.0.0.1:PORT  LEDGE_S3_ACCESS_KEY_ID=…  LEDGE_S3_SECRET_ACCESS_KEY=…
  */

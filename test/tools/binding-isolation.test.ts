@@ -1,4 +1,4 @@
-/** Runs `fixtures/bindings` in 2 orders, and without isolation; `SEEDS=50` in that folder runs 50 orders. */
+/** Runs `fixtures/bindings` in 2 orders; `SEEDS=50` in that folder runs 50 orders. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,46 +19,6 @@ it("a test sees nothing that another test did to any binding, in any order", asy
   // What the runtime says about bodies that tests have left unread.
   expect(output).not.toContain("Application called abortAllDurableObjects()");
   expect(status).toBe(0);
-});
-
-/** The kinds of state of which the second test saw what the first had left. */
-async function leakingKinds(isolate: string): Promise<{ leaking: string[]; kept: string[] }> {
-  const { output } = await runVitest(fixture, ["--reporter=json", "--project=seed*", "leaks"], {
-    ISOLATE: isolate,
-  });
-  const start = output.indexOf('{"numTotalTestSuites"');
-  const report = JSON.parse(output.slice(start, output.lastIndexOf("}") + 1)) as Report;
-  const seconds = report.testResults
-    .flatMap((file) => file.assertionResults)
-    .filter(({ title }) => title === "second");
-  const names = (wanted: string): string[] =>
-    seconds
-      .filter(({ status }) => status === wanted)
-      .map(({ ancestorTitles: [kind = ""] }) => kind.replaceAll("'", ""));
-  return { leaking: names("failed"), kept: names("passed") };
-}
-
-interface Report {
-  readonly testResults: readonly {
-    readonly assertionResults: readonly {
-      readonly ancestorTitles: readonly string[];
-      readonly title: string;
-      readonly status: string;
-    }[];
-  }[];
-}
-
-it("the same tests fail without isolation", async () => {
-  const { leaking, kept } = await leakingKinds("no");
-  expect(leaking.length).toBeGreaterThan(15);
-  expect(kept).toEqual([]);
-});
-
-it("isolates only the kinds that the option names", async () => {
-  const { leaking, kept } = await leakingKinds("kv,cache");
-  expect(kept).toEqual(["keys of KV", "large values of KV", "entries of caches"]);
-  expect(leaking).toContain("rows of D1");
-  expect(leaking).toContain("objects of a bucket");
 });
 
 it("says which kinds there are", async () => {

@@ -1,5 +1,5 @@
 /**
- * Figures of a suite, which `npm run test:faults` adds up and prints. A run without the command
+ * Figures of a suite, which `npm run test:long -- faults` adds up and prints. A run without the command
  * writes no file.
  */
 import { appendFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /** Randomness that a failed test can repeat: the seed is printed, and `LEDGE_SEED` sets it. */
 
-/** Whether the long form of the suite runs (`npm run test:faults -- --long`). */
+/** Whether the long form of the suite runs (`npm run test:long -- faults`). */
 export const isLong = process.env["LEDGE_FAULTS"] === "long";
 
 export class SeededRandom {

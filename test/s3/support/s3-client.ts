@@ -1,6 +1,6 @@
 /**
  * A client that sends what the test writes: raw targets, any header, any body, and signatures of
- * each form. The clients of others (`aws-sdk.test.ts`, `npm run test:peers`) send only what is valid.
+ * each form. The clients of others (`aws-sdk.test.ts`, `npm run test:long -- peers`) send only what is valid.
  */
 import { createHash, createHmac, hash } from "node:crypto";
 import { request as httpRequest, type IncomingMessage } from "node:http";

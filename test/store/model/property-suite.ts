@@ -3,7 +3,7 @@
  * this folder. Some sequences restart the runtime halfway.
  *
  * A failure prints fast-check's seed and path. `LEDGE_SEED` and `LEDGE_PATH` replay the failure;
- * `LEDGE_RUNS` sets the number of sequences; `.ci/run` tries more of them (`LEDGE_ROUNDS`).
+ * `LEDGE_RUNS` sets the number of sequences; `npm run test:long -- numbers` tries more of them (`LEDGE_ROUNDS`).
  */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
