@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Method } from "../core/errors.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { type Operation, type Outcome, type Request, refusedOutcome } from "../core/operations.ts";
 import { Batch, answerFailedBatch } from "./batch.ts";
@@ -92,6 +93,48 @@ describe("Batch.call()", () => {
     await Promise.all(calls);
   });
 
+  it("loses no call that is made between the microtasks of others, and keeps their order", async () => {
+    const bucket = new Bucket();
+    const made: string[] = [];
+    const request = async (name: string, pauses: readonly number[]): Promise<string[]> => {
+      const answers: Promise<Outcome>[] = [];
+      for (const [index, pause] of pauses.entries()) {
+        for (let task = 0; task < pause; task++) await Promise.resolve();
+        made.push(`${name}${index}`);
+        answers.push(bucket.batch.call(head(`${name}${index}`), identity));
+      }
+      return (await Promise.all(answers)).map((answer) =>
+        answer.ok ? (answer.value as { uploadId: string }).uploadId : answer.text,
+      );
+    };
+    const pauses = [0, 1, 0, 0, 2, 1, 3, 0, 1, 1, 5, 0];
+    const names = ["a", "b", "c", "d"];
+    const answers = await Promise.all(
+      names.map((name, shift) => request(name, [...pauses.slice(shift), ...pauses])),
+    );
+    const sent = bucket.batches.flat().map((message) => "key" in message && message.key);
+    expect(sent).toStrictEqual(made);
+    expect(answers.flat().toSorted()).toStrictEqual(made.toSorted());
+  });
+
+  it("drops the calls of aborted turns, whose microtasks never run, and sends those of the next turn", async () => {
+    const bucket = new Bucket();
+    for (let turn = 0; turn < 2; turn++) {
+      abortTurn(() => {
+        void bucket.batch.call(head("dropped"), identity);
+        void bucket.batch.call({ method: "put", content: blob, ...description }, identity);
+      });
+      await Promise.resolve();
+    }
+    expect(bucket.batches).toStrictEqual([]);
+    const keys = ["a", "b"];
+    const calls = keys.map((key) => bucket.batch.call(head(key), identity));
+    expect(await Promise.all(calls)).toStrictEqual(keys.map((key) => succeed(head(key))));
+    expect(bucket.batches).toStrictEqual([keys.map(head)]);
+    await bucket.batch.call(head("c"), identity);
+    expect(bucket.sizes).toStrictEqual([2, 1]);
+  });
+
   it("fails one call without the others", async () => {
     const bucket = new Bucket();
     const failure = { ok: false, code: 10020, text: "No." } as const;
@@ -124,6 +167,16 @@ describe("Batch.call()", () => {
     await expect(bucket.batch.call(head("b"), read)).rejects.toBe(unreadable);
   });
 
+  it("rejects only the call whose operation cannot be read", async () => {
+    const bucket = new Bucket();
+    const unreadable = { method: "delete", keys: undefined } as unknown as Request<"delete">;
+    const calls = await Promise.allSettled([
+      bucket.batch.call<Method, Outcome>(unreadable, identity),
+      bucket.batch.call<Method, Outcome>(head("a"), identity),
+    ]);
+    expect(calls.map(({ status }) => status)).toStrictEqual(["rejected", "fulfilled"]);
+  });
+
   it("rejects all calls of a batch that cannot be sent, and no call of the next", async () => {
     const bucket = new Bucket();
     const lost = new Error("Network connection lost.");
@@ -141,11 +194,10 @@ describe("Batch.call()", () => {
     await expect(bucket.batch.call(head("c"), identity)).resolves.toStrictEqual(succeed(head("c")));
   });
 
-  it("sends a full batch immediately, and answers each call of both batches", async () => {
+  it("begins another batch when one is full, and answers each call of both", async () => {
     const bucket = new Bucket();
     const keys = Array.from({ length: 130 }, (_, index) => `${index}`);
     const calls = keys.map((key) => bucket.batch.call({ method: "get", key }, identity));
-    expect(bucket.sizes).toStrictEqual([112]);
     const answers = await Promise.all(calls);
     expect(bucket.sizes).toStrictEqual([112, 18]);
     expect(bucket.batches.flat().map((message) => "key" in message && message.key)).toStrictEqual(
@@ -229,6 +281,20 @@ describe("Batch.call()", () => {
     expect(bucket.sizes).toStrictEqual([100]);
   });
 });
+
+/** Runs the code of a turn whose microtasks the runtime drops. */
+function abortTurn(act: () => void): void {
+  const { prototype } = Promise;
+  const then = Object.getOwnPropertyDescriptor(prototype, "then") as PropertyDescriptor;
+  // oxlint-disable-next-line unicorn/no-thenable -- a promise has `then` already
+  Reflect.defineProperty(prototype, "then", { ...then, value: () => prototype });
+  try {
+    act();
+  } finally {
+    // oxlint-disable-next-line unicorn/no-thenable -- the original
+    Reflect.defineProperty(prototype, "then", then);
+  }
+}
 
 async function callTimes(bucket: Bucket, count: number, operation: Operation): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => bucket.batch.call(operation, identity)));

@@ -2,10 +2,15 @@
  * Sends the calls of one turn of a script to the bucket as one RPC.
  *
  * A script that starts 32 reads at once pays for one round trip, and 32 writes share one commit.
- * A batch is sent at the end of the microtask in which its first call was made, so a single call
- * does not wait. The order of the calls in a batch is kept, and each call fails by itself. Calls that
- * bring a file have batches of their own: the bucket makes the file durable first, and other calls
- * do not wait for that.
+ * A batch is sent in the microtask that its first call schedules, so a single call does not wait. The
+ * order of the calls in a batch is kept, and each call fails by itself. Calls that bring a file have
+ * batches of their own: the bucket makes the file durable first, and other calls do not wait for that.
+ *
+ * A turn can end before its microtasks run: `abort()` of a Durable Object or of a request and
+ * `process.exit()` drop all microtasks of the isolate. So each call schedules a microtask. Microtasks run
+ * in their order: when that of a call runs while an earlier call still waits, the turn of the earlier call
+ * was aborted. The earlier call is dropped, because no code waits for its answer, and because to send the
+ * call now would execute an operation of the past.
  */
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { StoreError, type Method } from "../core/errors.ts";
@@ -54,6 +59,8 @@ type V8Error = { captureStackTrace?(error: Error, above: () => void): void };
 
 interface PendingCall {
   readonly operation: Operation;
+  /** Read in the call, so that an operation that cannot be read fails by itself. */
+  readonly bytes: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -61,8 +68,8 @@ interface PendingCall {
 export class Batch {
   readonly #sender: Sender;
   readonly #latencyMilliseconds: number;
+  /** The calls that are not sent, in their order. Those of aborted turns stay until a later call is sent. */
   #pending: PendingCall[] = [];
-  #bytes = 0;
 
   /**
    * @param latencyMilliseconds the delay before each batch is sent. Batches wait at the same time, as
@@ -91,23 +98,22 @@ export class Batch {
           settle(throwToCaller(error));
         }
       };
-      const bytes = bytesCarried(operation);
-      const [first] = this.#pending;
-      const isOther = first !== undefined && bringsFile(first.operation) !== bringsFile(operation);
-      if (isOther || this.#bytes + bytes > batchBytesMax) this.#flush();
-      if (this.#pending.length === 0) void endOfTurn.then(() => this.#flush());
-      this.#bytes += bytes;
-      this.#pending.push({ operation, reject, resolve });
+      const call: PendingCall = { operation, bytes: bytesCarried(operation), reject, resolve };
+      this.#pending.push(call);
+      void endOfTurn.then(() => this.#flush(call));
     });
   }
 
-  #flush(): void {
-    const calls = this.#pending;
-    if (calls.length === 0) return;
+  /** The microtask of a call: sends this call and the later ones, unless an earlier call of the turn has. */
+  #flush(call: PendingCall): void {
+    const dropped = this.#pending.indexOf(call);
+    if (dropped === -1) return;
+    const calls = dropped === 0 ? this.#pending : this.#pending.slice(dropped);
     this.#pending = [];
-    this.#bytes = 0;
-    if (this.#latencyMilliseconds === 0) this.#send(calls);
-    else void delay(this.#latencyMilliseconds).then(() => this.#send(calls));
+    for (const batch of batchesOf(calls)) {
+      if (this.#latencyMilliseconds === 0) this.#send(batch);
+      else void delay(this.#latencyMilliseconds).then(() => this.#send(batch));
+    }
   }
 
   #send(calls: readonly PendingCall[]): void {
@@ -130,6 +136,25 @@ export class Batch {
       fail(error);
     }
   }
+}
+
+function batchesOf(calls: readonly PendingCall[]): PendingCall[][] {
+  const batches: PendingCall[][] = [];
+  let bytes = 0;
+  for (const call of calls) {
+    const batch = batches.at(-1);
+    const [first] = batch ?? [];
+    const isOther =
+      first === undefined || bringsFile(first.operation) !== bringsFile(call.operation);
+    if (isOther || bytes + call.bytes > batchBytesMax) {
+      batches.push([call]);
+      bytes = call.bytes;
+    } else {
+      batch?.push(call);
+      bytes += call.bytes;
+    }
+  }
+  return batches;
 }
 
 type Send = (operations: Operation[]) => Promise<Outcome[]>;
