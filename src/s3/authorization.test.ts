@@ -120,10 +120,23 @@ describe("verifySignature()", () => {
     expect(() => verify(request, now - 15 * 60_000 - 1)).toThrow("too large");
   });
 
-  it("refuses a header of AWS that is not signed", () => {
-    const request = requestOf(examples["a PUT"] as Example);
-    const headers = new Map([...request.headers, ["x-amz-copy-source", "/other/key"]]);
-    expect(() => verify({ ...request, headers })).toThrow("which were not signed");
+  it.each([
+    ["x-amz-copy-source", "/other/key"],
+    ["x-amz-meta-name", "value"],
+    ["cf-create-bucket-if-missing", "true"],
+    ["cf-copy-destination-if-match", "*"],
+    ["cf-copy-destination-if-none-match", "*"],
+    ["cf-copy-destination-if-modified-since", "Fri, 24 May 2013 00:00:00 GMT"],
+    ["cf-copy-destination-if-unmodified-since", "Fri, 24 May 2013 00:00:00 GMT"],
+  ])("refuses the header %s that is not signed", (name, value) => {
+    const added = (request: SignedRequest): SignedRequest => ({
+      ...request,
+      headers: new Map([...request.headers, [name, value]]),
+    });
+    const signed = requestOf(examples["a PUT"] as Example);
+    for (const request of [signed, presigned]) {
+      expect(() => verify(added(request))).toThrow("which were not signed");
+    }
   });
 
   it("refuses a request in which a character is altered", () => {
