@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { FileLock } from "./lock.ts";
 
 const modulePath = new URL("./lock.ts", import.meta.url).href;
@@ -91,6 +92,27 @@ describe("FileLock.tryTake()", () => {
     first?.release();
     expect(FileLock.tryTake(path)).toBeNull();
     second?.release();
+  });
+
+  it("does not take the lock of a file that was removed since it was opened", () => {
+    const { exec } = DatabaseSync.prototype;
+    const others: (FileLock | null)[] = [];
+    // Between the opening and the lock, another holder removes the file and takes the lock of a new one.
+    const removal = vi.spyOn(DatabaseSync.prototype, "exec").mockImplementationOnce(function (
+      this: DatabaseSync,
+      statements,
+    ) {
+      rmSync(path);
+      others.push(FileLock.tryTake(path));
+      exec.call(this, statements);
+    });
+    onTestFinished(() => removal.mockRestore());
+    expect(FileLock.tryTake(path)).toBeNull();
+    expect(others).toEqual([expect.any(FileLock)]);
+    others[0]?.release();
+    const later = FileLock.tryTake(path);
+    expect(later).not.toBeNull();
+    later?.release();
   });
 
   it.each([
