@@ -1,6 +1,6 @@
 /** Rules for calls of every method: keys, values and options that are coerced, ignored or refused. */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { StoreMultipartUpload } from "../../../../src/types/store.ts";
+import type { StoreMultipartUpload, StoreValue } from "../../../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../../../support/bytes.ts";
 import {
   anyTypeError,
@@ -306,11 +306,19 @@ export function optionSuite(): void {
       },
     );
 
-    it("put() refuses bad options before it reads a stream", async () => {
+    it("put() refuses bad options before it reads a stream, and cancels the stream", async () => {
       const key = freshKey();
       const failure = fieldError("onlyIf", "PutOptions", "Conditional or Headers");
-      const stream = streamOf(bytesOf(10));
-      await expect(() => loose.put(key, stream, { onlyIf: 1 })).toFailWith(failure);
+      const reasons: unknown[] = [];
+      const streams = [
+        streamOf(bytesOf(10)),
+        new ReadableStream({ cancel: (reason) => void reasons.push(reason) }),
+      ];
+      for (const stream of streams) {
+        await expect(() => loose.put(key, stream, { onlyIf: 1 })).toFailWith(failure);
+      }
+      // Otherwise what writes to the stream would wait for a reader.
+      expect(reasons).toEqual([expect.objectContaining({ message: failure.message })]);
       expect(await bucket.head(key)).toBeNull();
     });
   });
@@ -403,6 +411,23 @@ export function valueSuite(): void {
       it("refuses a detached ArrayBuffer, and a view of one", async () => {
         expect(await attempt(() => detached(new ArrayBuffer(8)))).toEqual(both(anyTypeError));
         expect(await attempt(() => detached(new Uint8Array(8)))).toEqual(both(anyTypeError));
+      });
+
+      it.each<[kind: string, valueOf: (bytes: Uint8Array<ArrayBuffer>) => StoreValue]>([
+        ["an ArrayBuffer", (bytes) => bytes.buffer],
+        ["a view", (bytes) => bytes],
+      ])("stores the bytes that %s has at the call", async (_, valueOf) => {
+        for (const size of [10, inlineBytesMax * 2]) {
+          const [value, expected] = [bytesOf(size), bytesOf(size)];
+          const upload = await bucket.createMultipartUpload(freshKey());
+          const writing =
+            method === "put"
+              ? bucket.put(upload.key, valueOf(value))
+              : upload.uploadPart(1, valueOf(value)).then((part) => upload.complete([part]));
+          value.fill(0);
+          expect((await writing).size).toBe(size);
+          expect(sameBytes(await bytesAt(upload.key), expected)).toBe(true);
+        }
       });
 
       it("refuses a stream that is locked, or that has been read", async () => {
