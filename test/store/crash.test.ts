@@ -1,6 +1,7 @@
 /** Files that a killed runtime leaves behind, and how the next runtime cleans up. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { statSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -73,6 +74,21 @@ describe("blobs without a row", () => {
     const third = await startStore(folder);
     expect((await third.bucket.list()).objects).toHaveLength(1);
     await vi.waitFor(() => expect(blobFiles(folder)).toEqual([kept]), waitOptions);
+  });
+
+  it("are kept when the records of the runs that go on are missing", async () => {
+    const folder = temporaryFolder();
+    const { bucket, control } = await startStore(folder);
+    await bucket.put("kept", bytesOf(200_000));
+    const [kept] = blobFiles(folder) as [string];
+    const uncommitted = kept.replace(/[0-9a-f]{32}$/, "f".repeat(32));
+    writeFileSync(uncommitted, "content");
+    const records = join(folder, "store", "runs");
+    expect(readdirSync(records)).not.toEqual([]);
+    for (const record of readdirSync(records)) rmSync(join(records, record));
+
+    expect(await control.collectGarbage("photos")).toBe(0);
+    expect(blobFiles(folder).toSorted()).toEqual([kept, uncommitted].toSorted());
   });
 });
 
