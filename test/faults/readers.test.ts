@@ -158,6 +158,18 @@ describe("a reader of an object in parts", () => {
     await expectNoOpenBlobs(folder);
   });
 
+  it.runIf(isLinux).each(places)("%s closes an object whose key it lacks", async (_, workers) => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder, workers);
+    const encrypted: object = { ssecKey: "0f".repeat(32) };
+    await bucket.put("key", whole, encrypted);
+    for (let count = 0; count < 5; count++) {
+      await expect(bucket.get("key")).rejects.toThrow("Server Side Encryption");
+    }
+    await expectNoOpenBlobs(folder);
+    expect((await bucket.get("key", encrypted))?.size).toBe(size);
+  });
+
   it.runIf(isLinux).each(places)(
     "%s opens thousands of files and closes them when it stops",
     { timeout: 600_000 },
