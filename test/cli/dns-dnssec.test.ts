@@ -63,12 +63,12 @@ it("rolls the keys, and says what the roll waits for", async () => {
       expect(await project.ok("dnssec", "quick.test")).toMatch(
         /^The keys roll: KSK \d+ to \d+\.\nThe new keys sign\. Waits for the parent: .*\nledge dns dnssec quick\.test roll --ds-seen$/m,
       ),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   await project.ok("dnssec", "quick.test", "roll", "--ds-seen");
   await vi.waitFor(
     async () => expect(await project.ok("dnssec", "quick.test")).not.toContain("roll"),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
 });
 

@@ -10,7 +10,7 @@ const project = new ServedDnsProject({
 project.serve();
 
 function resolve(name: string): Promise<string[]> {
-  const resolver = new Resolver({ timeout: 5000, tries: 1 });
+  const resolver = new Resolver({ timeout: 30_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${project.running.dnsPort}`]);
   return resolver.resolve4(name);
 }

@@ -15,7 +15,7 @@ const waiting = { timeout: 30_000, interval: 20 };
 
 /** Asks, whatever the answer is. */
 async function ask(name: string, type = "A", asked = server()): Promise<void> {
-  const resolver = new Resolver({ timeout: 5000, tries: 1 });
+  const resolver = new Resolver({ timeout: 30_000, tries: 1 });
   resolver.setServers([asked]);
   await resolver.resolve(name, type).catch(() => {});
 }

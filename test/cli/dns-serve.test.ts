@@ -21,7 +21,7 @@ async function dnsPort(server: DevProcess, host = "127.0.0.1"): Promise<number> 
 }
 
 function resolverOf(...servers: string[]): Resolver {
-  const resolver = new Resolver({ timeout: 5000, tries: 2 });
+  const resolver = new Resolver({ timeout: 30_000, tries: 2 });
   resolver.setServers(servers);
   return resolver;
 }

@@ -192,7 +192,7 @@ describe("the catalog", () => {
     const running = await start({ notify: [{ address: `127.0.0.1:${secondary}` }] });
     const isCurrent = async () => announced.get(catalog) === (await read(running)).serial;
     const isAnnounced = async (): Promise<void> => {
-      await expect.poll(isCurrent, { timeout: 10_000 }).toBe(true);
+      await expect.poll(isCurrent).toBe(true);
     };
     await isAnnounced();
     const id = await running.client.createZone("example.org");

@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const waiting = { timeout: 20_000, interval: 50 };
+const waiting = { timeout: 60_000, interval: 50 };
 
 async function askHttps(question: string): Promise<Message> {
   const response = await fetch(new URL("/dns-query", server.dns.url), {

@@ -160,7 +160,7 @@ function runtimeOf(folder: string): Promise<number> {
     const runtime = ownersRuntime(join(folder, "store"));
     expect(runtime).toBeDefined();
     return runtime!.processId;
-  });
+  }, 60_000);
 }
 
 describe("two runtimes of one process", () => {

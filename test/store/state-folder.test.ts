@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { formatVersion } from "../../src/store/core/errors.ts";
 import { openBuckets } from "../../src/store/node/endpoint.ts";
 import { bucketDatabase, checkpoint } from "../support/databases.ts";
@@ -48,7 +48,7 @@ describe("the database of a bucket", () => {
     expect(databaseBytes(folder)).toBeLessThan(1.3 * count * size + log);
 
     await miniflare.dispatchFetch("http://script/delete");
-    await vi.waitFor(() => expect(databaseBytes(folder)).toBeLessThan(200_000), 10_000);
+    await expect.poll(() => databaseBytes(folder)).toBeLessThan(200_000);
     expect((await bucket.list()).objects).toEqual([]);
     await bucket.put("key", "value");
     await store.stop();
@@ -63,7 +63,7 @@ describe("the database of a bucket", () => {
     await owner.miniflare.dispatchFetch("http://script/put");
     expect(await client.bucket.head("key-1")).not.toBeNull();
     await owner.miniflare.dispatchFetch("http://script/delete");
-    await vi.waitFor(() => expect(databaseBytes(folder)).toBeLessThan(200_000), 10_000);
+    await expect.poll(() => databaseBytes(folder)).toBeLessThan(200_000);
     expect(await client.bucket.head("key-1")).toBeNull();
     await client.bucket.put("key", "of the client");
     expect(await (await owner.bucket.get("key"))?.text()).toBe("of the client");
@@ -80,7 +80,7 @@ describe("a runtime", () => {
     checkpoint(bucketDatabase(folder));
     expect(existsSync(log)).toBe(false);
     await startStore(folder);
-    await vi.waitFor(() => expect(existsSync(log)).toBe(true), 30_000);
+    await expect.poll(() => existsSync(log)).toBe(true);
   });
 
   it("creates no database for a bucket that is not used", async () => {

@@ -30,7 +30,7 @@ export const markVariable = "LEDGE_FAULT_MARK";
 
 const pollMilliseconds = 20;
 /** Every kill must be done within this time, on a busy machine too. */
-const endMilliseconds = 15_000;
+const endMilliseconds = 60_000;
 
 /** All processes that have not ended. A zombie has ended. */
 export function readProcesses(): ProcessEntry[] {

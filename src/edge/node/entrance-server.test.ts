@@ -215,7 +215,7 @@ describe("requests", () => {
     let received = "";
     socket.on("data", (piece: Buffer) => (received += piece.toString()));
     socket.write("ping");
-    await vi.waitUntil(() => received.endsWith("ping"));
+    await vi.waitUntil(() => received.endsWith("ping"), 30_000);
     socket.destroy();
     expect(await text(await ask("other"))).toMatch(/^HTTP\/1\.1 426 No\r\n[^]*no$/);
   });

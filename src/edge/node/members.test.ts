@@ -7,6 +7,9 @@ import { temporaryFolder } from "../../../test/support/store.ts";
 import type { EdgeMember } from "../core/edge-table.ts";
 import { announceMember, newMemberId, readMembers, watchMembers } from "./members.ts";
 
+/** The file system tells of a change late on a busy machine. */
+const waiting = { timeout: 30_000 };
+
 function memberOf(id: string, port = 8787): EdgeMember {
   const url = `http://127.0.0.1:${port}`;
   return { id, processId: 1, url, token: "token", scripts: ["photos"], routes: [], buckets: [] };
@@ -61,9 +64,9 @@ it("watchMembers() hears of members that begin, change and end", async () => {
   onTestFinished(end);
   const last = () => seen.at(-1);
   const member = announceMember(folder, memberOf("0a", 1));
-  await vi.waitFor(() => expect(last()).toEqual(["http://127.0.0.1:1"]));
+  await vi.waitFor(() => expect(last()).toEqual(["http://127.0.0.1:1"]), waiting);
   member.update(memberOf("0a", 2));
-  await vi.waitFor(() => expect(last()).toEqual(["http://127.0.0.1:2"]));
+  await vi.waitFor(() => expect(last()).toEqual(["http://127.0.0.1:2"]), waiting);
   member.end();
-  await vi.waitFor(() => expect(last()).toEqual([]));
+  await vi.waitFor(() => expect(last()).toEqual([]), waiting);
 });

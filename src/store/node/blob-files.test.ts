@@ -127,7 +127,7 @@ describe("BlobFiles", () => {
     // The next chunk is being read.
     files.close();
     files.close();
-    await vi.waitFor(() => expect(isOpen()).toBe(false));
+    await vi.waitFor(() => expect(isOpen()).toBe(false), 30_000);
   });
 });
 

@@ -23,5 +23,5 @@ it("EndpointClient opens at most 100 channels, and no batch waits for a channel"
   for (let index = 0; index < 240; index++) {
     await client.execute(`bucket-${index % 120}`, { id: `id-${index}`, operations: [] });
   }
-  await vi.waitFor(() => expect(channels).toHaveLength(100));
+  await vi.waitFor(() => expect(channels).toHaveLength(100), 30_000);
 });

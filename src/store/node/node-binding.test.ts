@@ -52,7 +52,7 @@ describe("pulledContents()", () => {
       const bytes = await new Response(stream as BodyInit).bytes();
       expect(bytes.length).toBe(length);
       expect(bytes.every((byte, index) => byte === index % 256)).toBe(true);
-      await vi.waitFor(() => expect(runtime.closed).toEqual([7]));
+      await vi.waitFor(() => expect(runtime.closed).toEqual([7]), 30_000);
     },
   );
 
@@ -63,7 +63,7 @@ describe("pulledContents()", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(runtime.asked.length).toBeLessThanOrEqual(2);
     await reader.cancel();
-    await vi.waitFor(() => expect(runtime.closed).toEqual([7]));
+    await vi.waitFor(() => expect(runtime.closed).toEqual([7]), 30_000);
   });
 
   it("fails when the content ends early, after the bytes that have arrived", async () => {
@@ -74,7 +74,7 @@ describe("pulledContents()", () => {
     };
     await expect(read()).rejects.toThrow(`${2 * mebibyte} bytes`);
     expect(count).toBe(2 * mebibyte);
-    await vi.waitFor(() => expect(runtime.closed).toEqual([7]));
+    await vi.waitFor(() => expect(runtime.closed).toEqual([7]), 30_000);
   });
 
   it("passes on the error of a call", async () => {

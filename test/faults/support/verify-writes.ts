@@ -20,7 +20,7 @@ export interface Verification extends Pick<Figures, "lost" | "wrong" | "orphans"
   readonly problems: string[];
 }
 
-const collectMilliseconds = 20_000;
+const collectMilliseconds = 60_000;
 
 /**
  * The unknown write of each key becomes known, and the writer's old keys are deleted. No writer may
