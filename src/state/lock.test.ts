@@ -95,6 +95,7 @@ describe("FileLock.tryTake()", () => {
   });
 
   it("does not take the lock of a file that was removed since it was opened", () => {
+    // oxlint-disable-next-line typescript/unbound-method -- is called with the database
     const { exec } = DatabaseSync.prototype;
     const others: (FileLock | null)[] = [];
     // Between the opening and the lock, another holder removes the file and takes the lock of a new one.

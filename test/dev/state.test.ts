@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readlinkSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDev } from "../../dist/index.js";
 import { suiteProject } from "../edge/support/dev-edge.ts";
 import { readProcesses } from "../support/processes.ts";
@@ -260,11 +260,11 @@ describe("DevState", () => {
   it("answers requests that come during a reset from the restored state", async () => {
     for (let round = 0; round < 5; round++) {
       await get("/three?value=b");
-      let isDone = false;
-      const isReset = dev.state.reset().finally(() => (isDone = true));
+      const end = new AbortController();
+      const isReset = dev.state.reset().finally(() => end.abort());
       const answers = Array.from({ length: 5 }, async () => {
         const values: string[] = [];
-        while (!isDone) values.push(await get("/key"));
+        while (!end.signal.aborted) values.push(await get("/key"));
         return [...values, await get("/key")].join("");
       });
       expect(await isReset).toEqual(inPlace);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync, statSync, truncateSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
 
 /** The errors that no client has caused. */

@@ -62,7 +62,7 @@ test("a save finishes the restoration of a process that is killed just before th
   await kill();
   // No journal is there when the save looks for one.
   renameSync(journal, `${journal}.later`);
-  const { tryTake } = FileLock;
+  const tryTake = FileLock.tryTake.bind(FileLock);
   vi.spyOn(FileLock, "tryTake").mockImplementation((path) => {
     const isFirst = path === savedLockPath(state.folder) && existsSync(`${journal}.later`);
     if (isFirst) renameSync(`${journal}.later`, journal);

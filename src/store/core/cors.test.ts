@@ -35,11 +35,12 @@ describe("a pattern with a wildcard", () => {
   });
 });
 
+const members = (vary: string | undefined) =>
+  vary?.split(",").map((name) => name.trim().toLowerCase());
+
 describe("Vary", () => {
   /** A cache compares these headers of two requests before it gives the response of one to the other. */
   const compared = ["access-control-request-headers", "access-control-request-method", "origin"];
-  const members = (vary: string | undefined) =>
-    vary?.split(",").map((name) => name.trim().toLowerCase());
 
   it.each(["*", "https://a"])("names all headers that decide, for the origin %s", (origin) => {
     const rules = [{ ...rule, allowedOrigins: [origin] }];
