@@ -124,6 +124,12 @@ describe("loadWithBytecode()", () => {
     for (let attempt = 0; attempt < 2; attempt++) expect(load).toThrow(new TypeError("no"));
   });
 
+  it("saves nothing where the folder of the cache is a file, and the file is loaded", () => {
+    mkdirSync(join(cacheFolder, ".."), { recursive: true });
+    writeFileSync(cacheFolder, "");
+    expect(load()).toMatchObject({ saved: false, exported: { self: true } });
+  });
+
   it("loads a file outside of node_modules without bytecode", () => {
     path = join(folder, "index.cjs");
     writeFileSync(path, source);

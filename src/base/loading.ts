@@ -160,9 +160,13 @@ function writeCache(path: string, content: Buffer): void {
   const partial = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(partial, content);
-    renameSync(partial, path);
+    try {
+      writeFileSync(partial, content);
+      renameSync(partial, path);
+    } finally {
+      rmSync(partial, { force: true });
+    }
   } catch {
-    rmSync(partial, { force: true });
+    // The next process compiles the file again.
   }
 }
