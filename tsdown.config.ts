@@ -74,6 +74,8 @@ export default defineConfig([
       index: "src/index.ts",
       plugin: "src/dev/plugin/index.ts",
       cli: "src/cli/index.ts",
+      // The tests run commands of the build in their own process.
+      commands: "src/cli/root.ts",
       playwright: "src/playwright/index.ts",
       vite: "src/vite/index.ts",
       vitest: "src/testing/vitest/index.ts",
@@ -82,7 +84,8 @@ export default defineConfig([
     platform: "node",
     hash: false,
     target: "node22",
-    dts: true,
+    // What the package exports: `cli` and `commands` have no types.
+    dts: { entry: ["src/index.ts", "src/{dev/plugin,playwright,vite,testing/vitest}/index.ts"] },
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
     // valibot and open, with its dependencies, are development dependencies and get bundled.

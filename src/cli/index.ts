@@ -9,16 +9,12 @@
 import "./supported-node.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { watchOutput } from "./output.ts";
-import { root } from "./root.ts";
-import { runCommand } from "./run.ts";
+import { runLedge } from "./root.ts";
 
 watchOutput();
 const words = process.argv.slice(2);
 if (words[0] === "--version" || words[0] === "-v") {
   process.stdout.write(`${packageVersion()}\n`);
 } else {
-  process.exitCode = await runCommand(root, words, {
-    out: (text) => void process.stdout.write(`${text}\n`),
-    error: (text) => void process.stderr.write(`${text}\n`),
-  });
+  process.exitCode = await runLedge(words);
 }

@@ -9,6 +9,7 @@ import { completionOf } from "./completion.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
 import { openName, runClient, runProgram } from "./names.ts";
+import { runCommand } from "./run.ts";
 import { explore, s3, serveDns } from "./serve.ts";
 import { types } from "./types.ts";
 
@@ -132,3 +133,15 @@ export const root: CommandGroup = {
     completionOf(() => root),
   ],
 };
+
+/**
+ * Runs `ledge` with these words.
+ *
+ * @returns the exit code
+ */
+export function runLedge(words: readonly string[]): Promise<number> {
+  return runCommand(root, words, {
+    out: (text) => void process.stdout.write(`${text}\n`),
+    error: (text) => void process.stderr.write(`${text}\n`),
+  });
+}

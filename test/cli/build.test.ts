@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { build, serve, type EdgeBuild } from "../support/edge-runtime.ts";
 import { startFaultyProxy } from "../support/faulty-proxy.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { run, temporaryProject } from "../support/project.ts";
 import { clusterKeys as keys, startCluster } from "../support/remote-service.ts";
 
@@ -214,7 +215,7 @@ describe("a build", () => {
 
 describe("ledge build", () => {
   it("replaces no folder with other files", async () => {
-    const refused = await run(join(made.folder, ".."), "ledge", "build", "--outdir", "src");
+    const refused = await runInProcess(join(made.folder, ".."), ["build", "--outdir", "src"]);
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.error).toContain("has files that ledge build has not written");
   });
@@ -244,7 +245,7 @@ describe("ledge build", () => {
     ],
   ])("refuses %s", async (_, configuration, sentences) => {
     const folder = project("http://127.0.0.1:1", configuration);
-    const { code, error } = await run(folder, "ledge", "build", "--no-probe");
+    const { code, error } = await runInProcess(folder, ["build", "--no-probe"]);
     expect(code).toBe(1);
     for (const sentence of sentences) expect(error).toContain(sentence);
     expect(existsSync(join(folder, "dist-edge"))).toBe(false);
@@ -259,7 +260,7 @@ describe("ledge build", () => {
   it("needs neither the service nor keys if the build does not ask", async () => {
     const remotes = { cluster: { endpoint: "http://127.0.0.1:1" } };
     const folder = project("", { remotes });
-    expect((await run(folder, "ledge", "build")).error).toContain("has no access_key_id");
+    expect((await runInProcess(folder, ["build"])).error).toContain("has no access_key_id");
     const { files } = await build(folder, "--no-probe");
     expect(files).toContain("workerd.capnp");
   });

@@ -1,16 +1,24 @@
 /** The completion of shells: each shell that is installed completes words on a terminal. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createProject } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { hasTerminal, TerminalCommand } from "../support/terminal.ts";
 
 const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
 function hasProgram(name: string): boolean {
   return (process.env["PATH"] ?? "").split(delimiter).some((path) => existsSync(join(path, name)));
+}
+
+async function scriptOf(shell: string): Promise<string> {
+  const { code, out, error } = await runInProcess(tmpdir(), ["completion", shell]);
+  expect({ code, error }).toEqual({ code: 0, error: "" });
+  return out;
 }
 
 /** `ledge` prints its words, so that the test sees what the shell has completed. */
@@ -53,9 +61,7 @@ describe.each(Object.entries(shells))(
       const folder = createProject({
         "cat.png": "",
         "secrets.txt": "",
-        script: execFileSync(process.execPath, [program, "completion", shell], {
-          encoding: "utf8",
-        }),
+        script: await scriptOf(shell),
         ".zshrc": "",
       });
       const terminal = new TerminalCommand(start, folder, { ZDOTDIR: folder, HOME: folder });
@@ -68,10 +74,8 @@ describe.each(Object.entries(shells))(
       expect(await terminal.exited).toBe(0);
     });
 
-    it("begins with the way to install it", () => {
-      const script = execFileSync(process.execPath, [program, "completion", shell], {
-        encoding: "utf8",
-      });
+    it("begins with the way to install it", async () => {
+      const script = await scriptOf(shell);
       expect(script.split("\n", 4).join("\n")).toMatch(
         new RegExp(
           `Completion of ledge for ${shell}\\. For this shell: .*ledge completion ${shell}`,

@@ -2,9 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { Client } from "../dns/support/client.ts";
 import { DnsProject } from "../support/dns-command.ts";
-import { ServedDnsProject } from "../support/in-process-command.ts";
 
-const project = new ServedDnsProject({
+const project = new DnsProject({
   zones: [
     {
       name: "example.org",

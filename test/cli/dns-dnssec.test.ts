@@ -1,11 +1,10 @@
 /** `ledge dns dnssec`, and the signatures in `ledge dns dig --dnssec`. */
 import { expect, it, vi } from "vitest";
 import { Client, credentials } from "../dns/support/client.ts";
-import { DnsProject } from "../support/dns-command.ts";
-import { ServedDnsProject } from "../support/in-process-command.ts";
+import { DnsProject, runDns } from "../support/dns-command.ts";
 
 const records = [{ type: "A", name: "www", content: "192.0.2.1", ttl: 300 }];
-const project = new ServedDnsProject({ zones: [{ name: "example.org", records }] });
+const project = new DnsProject({ zones: [{ name: "example.org", records }] });
 project.serve();
 
 it("turns DNSSEC on and off, and shows the DS record", async () => {
@@ -17,10 +16,8 @@ it("turns DNSSEC on and off, and shows the DS record", async () => {
   expect(await project.ok("dnssec", "example.org", "status")).toBe(on);
   await project.ok("dnssec", "example.org", "off");
   expect(await project.json("dnssec", "example.org")).toMatchObject({ status: "disabled" });
-  // As a process.
-  expect(
-    await DnsProject.prototype.run.call(project, "dnssec", "example.org", "maybe"),
-  ).toMatchObject({
+  const words = ["dnssec", "example.org", "maybe"];
+  expect(await runDns(project.folder, words)).toMatchObject({
     code: 2,
     error: expect.stringContaining('ACTION must be on, off, status or roll, not "maybe".'),
   });

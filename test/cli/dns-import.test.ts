@@ -14,10 +14,10 @@ import {
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { recordType } from "../../src/dns/record/types.ts";
 import { Client } from "../dns/support/client.ts";
-import { ServedDnsProject } from "../support/in-process-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
 
 const secret = Buffer.from("a secret of thirty-two octets...").toString("base64");
-const project = new ServedDnsProject({ keys: [{ name: "to-ledge", secret }] });
+const project = new DnsProject({ keys: [{ name: "to-ledge", secret }] });
 project.serve();
 
 function write(name: string, text: string | Buffer): string {
@@ -105,7 +105,7 @@ describe("ledge dns import, from a file", () => {
 });
 
 describe("ledge dns import, from a name server", () => {
-  const source = new ServedDnsProject({
+  const source = new DnsProject({
     name_rules: "dns",
     keys: [{ name: "to-ledge", secret }],
     transfers: { allow: ["key:to-ledge"] },

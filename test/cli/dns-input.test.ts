@@ -1,7 +1,6 @@
 /** `ledge dns`: the messages and exit codes of mistakes. */
 import { describe, expect, it } from "vitest";
-import { DnsProject } from "../support/dns-command.ts";
-import { runInProcess } from "../support/in-process-command.ts";
+import { DnsProject, runDns } from "../support/dns-command.ts";
 
 const project = new DnsProject({
   zones: [
@@ -76,7 +75,7 @@ describe("ledge dns refuses", () => {
   it.each(table.map(([words, code, message]) => ({ line: words.join(" "), words, code, message })))(
     "$line",
     async ({ words, code, message }) => {
-      const ran = await runInProcess(project.folder, ["dns", ...words]);
+      const ran = await project.run(...words);
       expect(ran.error).toContain(message);
       expect(ran).toMatchObject({ code, out: "" });
       // The message has no stack trace.
@@ -93,7 +92,7 @@ describe("ledge dns refuses", () => {
     );
     expect(rows).toHaveLength(6);
     for (const [words, code, message] of rows) {
-      const ran = await project.run(...words);
+      const ran = await runDns(project.folder, words);
       expect(ran).toMatchObject({ code, out: "", error: expect.stringContaining(message) });
       expect(ran.error).not.toMatch(/^\s+at /m);
     }

@@ -7,16 +7,23 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startDns } from "../../dist/index.js";
-import { DnsProject } from "../support/dns-command.ts";
+import { DnsProject, runDns } from "../support/dns-command.ts";
 import { isSameProcessAlive, ownersRuntime } from "../support/processes.ts";
 
 const script = fileURLToPath(new URL("../dns/support/owner-process.ts", import.meta.url));
 const waiting = { timeout: 60_000 };
-let project: DnsProject;
+let project: CommandsProject;
 let owner: ChildProcess | null = null;
 
+/** A project whose commands are processes, each with its own end. */
+class CommandsProject extends DnsProject {
+  override run(...words: string[]) {
+    return runDns(this.folder, words);
+  }
+}
+
 beforeEach(() => {
-  project = new DnsProject({ zones: [{ name: "example.org" }] });
+  project = new CommandsProject({ zones: [{ name: "example.org" }] });
 });
 afterEach(async () => {
   if (owner !== null) await killOwner();

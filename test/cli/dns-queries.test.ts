@@ -3,9 +3,8 @@ import { Resolver } from "node:dns/promises";
 import { expect, it } from "vitest";
 import { DevProcess, ledge } from "../support/dev-process.ts";
 import { DnsProject } from "../support/dns-command.ts";
-import { ServedDnsProject } from "../support/in-process-command.ts";
 
-const project = new ServedDnsProject({
+const project = new DnsProject({
   zones: [{ name: "example.com", records: [{ type: "A", name: "www", content: "192.0.2.1" }] }],
 });
 project.serve();

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
 import { runDns } from "../support/dns-command.ts";
 import { createProject, DevProcess, ledge } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 
 const zones = [
   { name: "example.com", records: [{ type: "A", name: "www", content: "192.0.2.1" }] },
@@ -33,7 +34,8 @@ it("serves zones in a folder without a configuration file, until an interrupt", 
   const server = serve(folder, ...anyPorts, "--persist-to", "state");
   const port = await dnsPort(server);
   const here = async (...words: string[]) => {
-    const { code, out, error } = await runDns(folder, [...words, "--persist-to", "state"]);
+    const persist = ["--persist-to", "state"];
+    const { code, out, error } = await runInProcess(folder, ["dns", ...words, ...persist]);
     expect({ code, error }).toEqual({ code: 0, error: "" });
     return out;
   };
@@ -76,7 +78,8 @@ it("takes ports, addresses and faults, and tells of a port that is taken", async
   expect(server.output).toContain("zones    example.com");
   expect(server.output).toMatch(/^ {2}https +https:\/\/localhost:\d+\/client\/v4 /m);
   const [, tls = ""] = await server.waitForOutput(/^DNS {2,}(127\.0\.0\.2:\d+) \(TLS\)$/m);
-  const overTls = await runDns(folder, ["dig", "example.com", "SOA", "--tls", "--server", tls]);
+  const words = ["dns", "dig", "example.com", "SOA", "--tls", "--server", tls];
+  const overTls = await runInProcess(folder, words);
   expect(overTls.out).toContain(`;; ${tls} by TLS`);
   const resolver = resolverOf(`127.0.0.2:${port}`);
   await expect(resolver.resolve4("www.example.com")).rejects.toMatchObject({ code: "ESERVFAIL" });
@@ -97,7 +100,7 @@ it.each([
   [["--dns-port", "70000"], '--dns-port must be a whole number from 0 to 65535, not "70000".'],
   [["--fault", "servfial:*"], 'Did you mean "servfail"?'],
 ])("refuses %j", async (words, message) => {
-  const refused = await runDns(createProject({}), ["serve", ...words]);
+  const refused = await runInProcess(createProject({}), ["dns", "serve", ...words]);
   expect(refused).toMatchObject({ code: 2, out: "" });
   expect(refused.error).toContain(message);
 });

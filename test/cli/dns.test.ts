@@ -6,12 +6,11 @@ import { text as readAll } from "node:stream/consumers";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { Client } from "../dns/support/client.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
-import { ServedDnsProject } from "../support/in-process-command.ts";
 
 const runRecordOf = ({ folder }: DnsProject) => join(folder, ".wrangler/state/v3/dns/running.json");
 
 describe("ledge dns, with a running server", () => {
-  const project = new ServedDnsProject();
+  const project = new DnsProject();
   project.serve();
 
   it("makes zones, lists them and deletes them", async () => {
@@ -196,7 +195,9 @@ describe("ledge dns, without a server", () => {
   it("waits for other commands", async () => {
     const names = Array.from({ length: 4 }, (_, index) => `at-once-${index}`);
     const added = await Promise.all(
-      names.map((name) => project.run("add", "example.org", name, "A", "192.0.2.4", "--json")),
+      names.map((name) =>
+        runDns(project.folder, ["add", "example.org", name, "A", "192.0.2.4", "--json"]),
+      ),
     );
     expect(added.map(({ code, error }) => ({ code, error }))).toEqual(
       names.map(() => ({ code: 0, error: "" })),
@@ -207,7 +208,7 @@ describe("ledge dns, without a server", () => {
 });
 
 describe("the server of ledge dns", () => {
-  const project = new ServedDnsProject({ zones: [{ name: "here.example" }] });
+  const project = new DnsProject({ zones: [{ name: "here.example" }] });
   const elsewhere = new DnsProject({
     email: "owner@example.org",
     key: "another-key-of-another-server",
@@ -262,7 +263,6 @@ describe("the server of ledge dns", () => {
         env: { staging: { dns: { zones: [{ name: "s.example" }] } } },
       }),
     );
-    const { out } = await runDns(project.folder, ["zones", "--env", "staging", "--json"]);
-    expect(JSON.parse(out)).toMatchObject([{ name: "s.example" }]);
+    expect(await project.json("zones", "--env", "staging")).toMatchObject([{ name: "s.example" }]);
   });
 });

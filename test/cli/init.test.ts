@@ -15,6 +15,7 @@ import { readConfig } from "../../dist/index.js";
 import { testedVersions } from "../../src/base/tested-versions.ts";
 import { generateTypes } from "../../src/cli/generate-types.ts";
 import { DevProcess, ledge } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { install, run } from "../support/project.ts";
 import { temporaryFolder } from "../support/store.ts";
 
@@ -120,7 +121,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
 
   it("depends on the newest versions that this package is tested with", async () => {
     const folder = temporaryFolder();
-    await run(folder, "ledge", "init", "--name", "photos");
+    await runInProcess(folder, ["init", "--name", "photos"]);
     const made = read(join(folder, "package.json"));
     const ours = read(new URL("../../package.json", import.meta.url));
     expect(made.name).toBe("photos");
@@ -135,7 +136,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
 
   it("makes a project whose deploy has the bucket", async () => {
     const folder = temporaryFolder();
-    await run(folder, "ledge", "init", "--name", "photos");
+    await runInProcess(folder, ["init", "--name", "photos"]);
     install(folder);
     const { scripts } = read(join(folder, "package.json"));
     const [program = "", ...args] = (scripts["deploy"] ?? "").split(" ");
@@ -150,7 +151,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, ".git"));
     for (const name of ["a", "b", "c", "d", "e", "f", "g"]) writeFileSync(join(folder, name), "");
-    const { code, error } = await run(folder, "ledge", "init");
+    const { code, error } = await runInProcess(folder, ["init"]);
     expect(code).toBe(1);
     expect(error).toContain("is neither empty nor a project: it has a, b, c, d, e and 2 more,");
     expect(filesOf(folder)).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
@@ -167,7 +168,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     writeFileSync(join(folder, "package-lock.json"), "{}");
     writeFileSync(join(folder, "README.md"), "mine");
 
-    const shown = await run(folder, "ledge", "init");
+    const shown = await runInProcess(folder, ["init"]);
     expect(shown.code).toBe(1);
     expect(shown.out).toContain("new file wrangler.jsonc\n+{");
     expect(shown.out).toContain('+    "test": "vitest run",');
@@ -176,7 +177,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     );
     expect(filesOf(folder)).toEqual(["README.md", "package-lock.json", "package.json"]);
 
-    const made = await run(folder, "ledge", "init", "--yes");
+    const made = await runInProcess(folder, ["init", "--yes"]);
     expect(made.code).toBe(0);
     expect(made.out).toContain("Changed 8 files.\n\nNext:\n  npm install\n  npm run dev\n");
     expect(filesOf(folder)).toEqual([...files, "package-lock.json"].toSorted());
@@ -186,7 +187,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
       devDependencies: { ledge: "^0.1.0", wrangler: expect.any(String) as string },
     });
 
-    const again = await run(folder, "ledge", "init");
+    const again = await runInProcess(folder, ["init"]);
     expect(again).toMatchObject({ code: 0, out: "Nothing to do: the project is set up.\n" });
   });
 
@@ -227,7 +228,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
         const wrangler = { configPath: "./test/wrangler.test.jsonc" };
         export default { plugins: [cloudflareTest({ wrangler })] };`,
     });
-    const { code, out } = await run(folder, "ledge", "init", "--yes");
+    const { code, out } = await runInProcess(folder, ["init", "--yes"]);
     expect(code).toBe(0);
     expect(out).toContain("Tests are isolated now");
     expect(out).toContain("ledge({ isolate: false }) keeps the old way");
@@ -240,7 +241,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
       vitest: "^4.1.6",
       wrangler: `^${testedVersions.wrangler[1]}`,
     });
-    const again = await run(folder, "ledge", "init", "--yes");
+    const again = await runInProcess(folder, ["init", "--yes"]);
     expect(again.out).toBe("Nothing to do: the project is set up.\n");
   });
 
@@ -271,7 +272,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
       ...Object.fromEntries(edited.map((path) => [path, vitest])),
       ...left,
     });
-    const { out, error } = await run(folder, "ledge", "init", "--yes");
+    const { out, error } = await runInProcess(folder, ["init", "--yes"]);
     for (const path of edited) {
       expect(out).toContain(`+++ ${path}`);
       expect(readFileSync(join(folder, path), "utf8")).toContain("plugins: [ledge()]");
@@ -296,7 +297,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
       "vite.config.ts": `import { cloudflare } from "@cloudflare/vite-plugin";
         export default { plugins: [cloudflare()] };`,
     });
-    const { out } = await run(folder, "ledge", "init", "--yes");
+    const { out } = await runInProcess(folder, ["init", "--yes"]);
     expect(out).toContain("This is a Vite project");
     expect(out).toContain("Next:\n  yarn install\n  yarn run start\n");
     expect(out).not.toContain("isolated");
@@ -313,7 +314,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
       "wrangler.toml": `name = "photos"\n[[r2_buckets]]\nbinding = "A"\nbucket_name = "a"\n`,
       "vite.config.ts": `import * as cf from "@cloudflare/vite-plugin";`,
     });
-    const vite = await run(folder, "ledge", "init", "--yes");
+    const vite = await runInProcess(folder, ["init", "--yes"]);
     expect(vite.error).toContain('use the plugin ledge() from "ledge/vite" by hand');
     expect(vite.out).not.toContain("Next:");
     rmSync(join(folder, "vite.config.ts"));
@@ -321,7 +322,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
       "package.json": JSON.stringify({ scripts: { dev: "wrangler dev --remote" } }),
       "bun.lock": "",
     });
-    const other = await run(folder, "ledge", "init", "--yes");
+    const other = await runInProcess(folder, ["init", "--yes"]);
     expect(other.out).toContain("Next:\n  bun install\n  bunx ledge dev\n");
   });
 
@@ -335,7 +336,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
       "packages/web/wrangler.toml": `name = "web"\n${bucket}`,
       "packages/web/package.json": JSON.stringify({ scripts: { start: "wrangler dev" } }),
     });
-    const { out } = await run(folder, "ledge", "init", "--yes");
+    const { out } = await runInProcess(folder, ["init", "--yes"]);
     expect(out).toContain("+++ packages/api/wrangler.toml");
     expect(out).not.toContain("packages/docs");
     expect(out).toContain(
@@ -346,7 +347,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
   it("refuses a project that has only an example of its configuration", async () => {
     const folder = temporaryFolder();
     write(folder, { "package.json": "{}", "wrangler.example.jsonc": "{}" });
-    const { code, error } = await run(folder, "ledge", "init", "--yes");
+    const { code, error } = await runInProcess(folder, ["init", "--yes"]);
     expect(code).toBe(1);
     expect(error).toContain(
       `has wrangler.example.jsonc, and no wrangler.jsonc: copy wrangler.example.jsonc to wrangler.jsonc`,
@@ -357,9 +358,9 @@ describe("ledge init", { timeout: 120_000 }, () => {
   it("refuses an invalid name, and a file in place of the folder", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "file"), "");
-    const named = await run(folder, "ledge", "init", "new", "--name", "My Photos");
+    const named = await runInProcess(folder, ["init", "new", "--name", "My Photos"]);
     expect(named.error).toContain('"My Photos" is not a name for a project.');
-    const onFile = await run(folder, "ledge", "init", "file");
+    const onFile = await runInProcess(folder, ["init", "file"]);
     expect(onFile.error).toContain("is a file: name a folder");
     expect(filesOf(folder)).toEqual(["file"]);
   });

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createServer } from "node:tls";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ledgeDev } from "../support/dev-process.ts";
-import { build, serve } from "../support/edge-runtime.ts";
+import { build, serve, type EdgeBuild } from "../support/edge-runtime.ts";
 import { makePrivateAuthority } from "../support/private-authority.ts";
 import { run, temporaryProject } from "../support/project.ts";
 import { clusterKeys as keys, startCluster } from "../support/remote-service.ts";
@@ -107,7 +107,10 @@ describe("a service with a certificate of a private authority", () => {
   });
 
   it("is used by workerd with a build, which has the certificate", async () => {
-    const made = await build(project());
+    // Node reads the variable at its start only.
+    const built = await run(project(), "ledge", "build", "--json");
+    expect([built.code, built.error]).toEqual([0, ""]);
+    const made = JSON.parse(built.out) as EdgeBuild;
     const text = readFileSync(join(made.folder, "workerd.capnp"), "utf8");
     expect(text).toContain("trustedCertificates");
     // The environment names no certificate.

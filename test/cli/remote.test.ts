@@ -172,7 +172,8 @@ describe("ledge store with a remote bucket", () => {
     const file = project.write("a", "text");
     const probes = async (...words: string[]): Promise<number> => {
       const before = proxy.log.length;
-      await project.run(...words);
+      // A process keeps in memory what a service honours.
+      expect(await project.start(...words).end()).toMatchObject({ code: 0 });
       const paths = proxy.log.slice(before).map(({ path }) => path);
       return paths.filter((path) => path.includes(".ledge-probe-")).length;
     };

@@ -12,7 +12,8 @@ import { startDev, type RunningDev } from "../../dist/index.js";
 import { launchProblem } from "../../src/cli/names/client-process.ts";
 import { credentials } from "../dns/support/client.ts";
 import { ledge, write } from "../support/dev-process.ts";
-import { DnsProject, type Ran } from "../support/dns-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
+import { runInProcess, type Ran } from "../support/in-process-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-run-names-"));
 const configuration = {
@@ -129,7 +130,7 @@ describe("ledge run", () => {
     git("-C", "notes", ...author, "commit", "-q", "-m", "one");
     git("clone", "-q", "--bare", "notes", "served/notes.git");
     git("-C", "served/notes.git", "update-server-info");
-    const imported = await command(["store", "import", "cdn", "./served"]);
+    const imported = await runInProcess(folder, ["store", "import", "cdn", "./served"]);
     expect([imported.code, imported.error]).toEqual([0, expect.any(String)]);
     await run("git", "clone", "-q", "https://cdn.example.com/notes.git", "cloned");
     expect(readFileSync(join(folder, "cloned/readme.txt"), "utf8")).toBe("notes\n");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ledgeDev, write } from "../support/dev-process.ts";
 import { runInProcess } from "../support/in-process-command.ts";
-import { run, type CommandResult } from "../support/project.ts";
+import { run } from "../support/project.ts";
 import {
   createStateProject,
   firstSteps,
@@ -24,13 +24,8 @@ const laterLines = [
   "bucket photos: key small removed",
 ];
 
-/** @param isInProcess whether the commands run in the process of the test, which is faster */
-function commands(folder: string, isInProcess = true) {
-  const state = async (...words: string[]): Promise<CommandResult> => {
-    if (!isInProcess) return run(folder, "ledge", "state", ...words);
-    const ran = await runInProcess(folder, ["state", ...words]);
-    return { ...ran, code: ran.code ?? -1 };
-  };
+function commands(folder: string) {
+  const state = (...words: string[]) => runInProcess(folder, ["state", ...words]);
   /** The lines of a command that succeeds. */
   const lines = async (...words: string[]): Promise<string[]> => {
     const { code, out, error } = await state(...words);
@@ -99,12 +94,14 @@ describe("ledge state", () => {
 
   it("saves and restores beside ledge dev, whose script goes on", async () => {
     const folder = createStateProject();
-    const { lines } = commands(folder, false);
+    const { lines } = commands(folder);
     const dev = ledgeDev(folder);
     const url = await dev.url();
     await runSteps(url, firstSteps);
     const first = await runSteps(url, [["read"]]);
-    await lines("save", "clean");
+    // The commands of this test but this one run in the process of the test.
+    const saved = await run(folder, "ledge", "state", "save", "clean");
+    expect(saved).toMatchObject({ code: 0, error: "" });
     await runSteps(url, laterSteps);
     expect(await lines("diff", "clean")).toEqual(laterLines);
     expect((await lines("restore", "clean")).slice(0, 2)).toEqual(['Restored "clean".', undoLine]);
@@ -117,7 +114,7 @@ describe("ledge state", () => {
 
   it("resets to the seed of the project, while no dev server runs", async () => {
     const folder = createStateProject();
-    const { lines } = commands(folder, false);
+    const { lines } = commands(folder);
     write(join(folder, "seed/kv/KV.json"), [{ key: "seeded", value: "1" }]);
     const configuration = JSON.parse(readFileSync(join(folder, "wrangler.json"), "utf8")) as object;
     write(join(folder, "wrangler.json"), { ...configuration, state: { seed: "./seed" } });
@@ -170,6 +167,9 @@ describe("ledge state", () => {
       expect({ words, ...failed }).toMatchObject({ words, code, out: "", error });
       expect(failed.error).not.toContain("    at ");
     }
+    const refused = await run(folder, "ledge", "state", "restore", "absent");
+    expect(refused).toMatchObject({ code: 3, out: "" });
+    expect(refused.error).toContain('There is no saved state "absent".');
     expect(await lines("save", "clean", "--replace")).toHaveLength(2);
     expect(await lines("delete", "clean", "theirs")).toEqual(["Deleted clean, theirs."]);
     expect(await json("list")).toEqual([]);

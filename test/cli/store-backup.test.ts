@@ -9,7 +9,6 @@ import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { databasePath } from "../../src/store/node/store-files.ts";
 import { flipBit, flipIn } from "../support/databases.ts";
 import { blobFiles } from "../support/store.ts";
-import { ServedStoreProject } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 
 const partBytes = 5 * 1024 * 1024;
@@ -22,7 +21,7 @@ async function run(project: StoreProject, ...words: string[]): Promise<string> {
 
 /** A project with a server, and its bucket "photos". */
 async function served(): Promise<{ project: StoreProject; bucket: StoreBucket }> {
-  const project = new ServedStoreProject();
+  const project = new StoreProject();
   const miniflare = await project.serve();
   const { BUCKET: bucket } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
   return { project, bucket };

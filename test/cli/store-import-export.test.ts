@@ -18,7 +18,6 @@ import { startS3 } from "../../dist/index.js";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { S3TestClient } from "../s3/support/s3-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { ServedStoreProject } from "../support/in-process-command.ts";
 import { StoreProject, type RunningCommand } from "../support/store-command.ts";
 
 const patiently = { timeout: 60_000, interval: 20 };
@@ -225,7 +224,7 @@ async function s3Properties(
 
 describe("export and import", () => {
   it("keep keys, metadata, checksums and storage classes that files cannot hold", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     const runtime = await here.serve();
     const bucket = await bucketOf(runtime);
     for (const [n, key] of difficultKeys.entries()) {
@@ -293,7 +292,7 @@ describe("export and import", () => {
   });
 
   it("keep the entries of other prefixes on export, and add a prefix on import", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     await bucket.put("a/1", "one", { customMetadata: { n: "1" } });
     await bucket.put("b/2", "two", { customMetadata: { n: "2" } });
@@ -307,7 +306,7 @@ describe("export and import", () => {
   });
 
   it("guess the content type of files without a manifest, and import only changes", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     here.write("files/index.html", "<p>");
     here.write("files/data", "?");
@@ -334,7 +333,7 @@ describe("export and import", () => {
   });
 
   it("report each failure, transfer the rest, and end with exit code 1", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     await bucket.put("in-the-way", "file");
     await bucket.put("linked/secret", "file");

@@ -7,7 +7,6 @@ import type { Miniflare } from "miniflare";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { runInProcess, ServedStoreProject } from "../support/in-process-command.ts";
 import { isSameProcessAlive, ownersRuntime } from "../support/processes.ts";
 import { StoreProject } from "../support/store-command.ts";
 
@@ -104,12 +103,14 @@ describe("ledge store, without a runtime", () => {
   it("puts, copies, lists, gets and deletes", async () => {
     const here = new StoreProject();
     here.write("movie.mp4", bytesOf(3_000_000, 2));
-    expect(await here.store("put", "archive/movie", "movie.mp4")).toMatchObject({ code: 0 });
+    // A command starts a runtime, and ends with the runtime.
+    const put = await here.start("put", "archive/movie", "movie.mp4").end();
+    expect(put).toMatchObject({ code: 0, errors: "" });
     const copied = await here.store("cp", "archive/movie", "photos/movie.mp4");
     expect(copied).toMatchObject({ code: 0, errors: "" });
     const listed = await here.store("list", "photos", "--json");
     expect(lines(listed.text)).toMatchObject([{ key: "movie.mp4", size: 3_000_000 }]);
-    const { output } = await here.store("get", "photos/movie.mp4", "-");
+    const { output } = await here.start("get", "photos/movie.mp4", "-").end();
     expect(sameBytes(output, bytesOf(3_000_000, 2))).toBe(true);
     const deleted = await here.store("delete", "photos/movie.mp4", "photos/nothing");
     expect(deleted).toMatchObject({ code: 0, text: "Deleted 1 object.\n" });
@@ -118,7 +119,7 @@ describe("ledge store, without a runtime", () => {
 
 describe("ledge store", () => {
   it("counts, deletes by prefix and resets, each with a dry run", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     await here.serve();
     here.write("files/a/1.txt", "one");
     here.write("files/a/2.txt", "two");
@@ -151,7 +152,7 @@ describe("ledge store", () => {
   });
 
   it("lists levels and removes trees, as in a file system", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     await here.serve();
     for (const name of ["a/1.txt", "a/b/2.txt", "a-z", "c"]) here.write(`files/${name}`, "x");
     await here.store("import", "photos", "files");
@@ -187,7 +188,7 @@ describe("ledge store", () => {
   });
 
   it("gets objects into a folder", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     await here.serve();
     for (const name of ["a.txt", "b.txt"]) here.write(`files/deep/${name}`, name);
     await here.store("import", "photos", "files");
@@ -227,7 +228,7 @@ describe("ledge store", () => {
   });
 
   it("aborts the uploads of a bucket on reset", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     const upload = await bucket.createMultipartUpload("half");
     await upload.uploadPart(1, "part");
@@ -281,8 +282,8 @@ describe("ledge store", () => {
     [["delete", "photos/a", "--prefix", "b"], 2, "name the bucket alone"],
     [["list", "photos", "--delimeter", "/"], 2, "Did you mean --delimiter?"],
   ])("ends %j with exit code %i", async (words, code, message) => {
-    const ran = await runInProcess(new StoreProject().folder, ["store", ...words]);
-    expect(ran).toMatchObject({ code, out: "", error: expect.stringContaining(message) });
+    const ended = await new StoreProject().store(...words);
+    expect(ended).toMatchObject({ code, text: "", errors: expect.stringContaining(message) });
   });
 
   it.each([
@@ -291,12 +292,12 @@ describe("ledge store", () => {
     [["put", "photos/a", "."], 1, ". is not a file."],
     [["list", "photos", "--delimeter", "/"], 2, "Did you mean --delimiter?"],
   ])("ends the process %j with exit code %i", async (words, code, message) => {
-    const ended = await new StoreProject().store(...words);
+    const ended = await new StoreProject().start(...words).end();
     expect(ended).toMatchObject({ code, text: "", errors: expect.stringContaining(message) });
   });
 
   it("refuses metadata that is too large, with the error of the bucket", async () => {
-    const here = new ServedStoreProject();
+    const here = new StoreProject();
     await here.serve();
     here.write("a", "a");
     const ended = await here.store("put", "photos/a", "a", "--metadata", `x=${"y".repeat(9000)}`);

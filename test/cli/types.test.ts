@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { generateTypes } from "../../src/cli/generate-types.ts";
 import { ledge } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { run, temporaryProject } from "../support/project.ts";
 
 const configuration = {
@@ -87,7 +88,7 @@ describe("ledge types", { timeout: 120_000 }, () => {
 
   it("says where a compatibility flag stands that does not exist", async () => {
     const folder = project({ compatibility_flags: ["nodejs_compat", "nodejs_compta"] });
-    expect(await run(folder, "ledge", "types")).toMatchObject({
+    expect(await runInProcess(folder, ["types"])).toMatchObject({
       code: 1,
       error: "wrangler.jsonc:7:5: No such compatibility flag: nodejs_compta\n",
     });
@@ -120,7 +121,7 @@ describe("ledge types", { timeout: 120_000 }, () => {
 
   it("--check reports whether the file is up to date", async () => {
     const folder = project();
-    const check = () => run(folder, "ledge", "types", "--check", "--include-runtime", "false");
+    const check = () => runInProcess(folder, ["types", "--check", "--include-runtime", "false"]);
     const command = "ledge types --include-runtime false";
     const made = await generateTypes({ folder, includeRuntime: false, command });
     writeFileSync(made.path, made.content);
@@ -180,7 +181,7 @@ describe("ledge types", { timeout: 120_000 }, () => {
     [["types", "--include-env", "no"], 2, '--include-env must be true or false, not "no".'],
     [["types", "--env", "x"], 1, 'wrangler.jsonc has no environment "x"'],
   ])("%j fails with a message", async (words, code, message) => {
-    const finished = await run(project(), "ledge", ...words);
+    const finished = await runInProcess(project(), words);
     expect(finished.error).toContain(message);
     expect(finished.code).toBe(code);
   });
@@ -211,7 +212,7 @@ describe("ledge types with several configuration files", { timeout: 120_000 }, (
 
   it("the first is the script, and the others give the types of service bindings", async () => {
     const folder = temporaryProject(files);
-    expect(await run(folder, "ledge", ...words)).toEqual({
+    expect(await runInProcess(folder, words)).toEqual({
       code: 0,
       out: "Wrote worker-configuration.d.ts.\n",
       error: "",
@@ -220,11 +221,10 @@ describe("ledge types with several configuration files", { timeout: 120_000 }, (
     expect(types).toContain("PHOTOS: StoreBucket;");
     expect(types).not.toContain("RECEIPTS");
     expect(types).toMatch(/PAYMENTS: Service<typeof import\("\.\/payments\/index"\)\.Till>/);
-    expect(await run(folder, "ledge", ...words, "--check")).toMatchObject({ code: 0 });
+    expect(await runInProcess(folder, [...words, "--check"])).toMatchObject({ code: 0 });
 
-    expect(
-      await run(folder, "ledge", "types", "-c", "payments/wrangler.json", ...runtime),
-    ).toMatchObject({
+    const other = ["types", "-c", "payments/wrangler.json", ...runtime];
+    expect(await runInProcess(folder, other)).toMatchObject({
       code: 0,
       out:
         "Wrote worker-configuration.d.ts.\nworker-configuration.d.ts had the types of another configuration: " +
@@ -232,7 +232,7 @@ describe("ledge types with several configuration files", { timeout: 120_000 }, (
         "wrote it.\n",
     });
     writeFileSync(join(folder, "worker-configuration.d.ts"), "interface Env { MINE: string }\n");
-    expect(await run(folder, "ledge", ...words)).toMatchObject({
+    expect(await runInProcess(folder, words)).toMatchObject({
       code: 1,
       error: expect.stringContaining("worker-configuration.d.ts is no file of") as string,
     });

@@ -31,21 +31,18 @@ function run(folder: string, words: string, user = {}) {
   return spawnSync(file, args, { cwd: folder, encoding: "utf8", timeout: 60_000, ...user });
 }
 
-it("a file where the state folder should be: every command names the file", () => {
+it("a file where the state folder should be: every command names the file", async () => {
   const folder = createProject(files);
   writeFileSync(join(folder, "state"), "");
-  const commands = ["store list photos", "store check", "store buckets", "dns zones"];
-  for (const words of [...commands, "dev --no-dns --port 0"]) {
-    const { status, stdout, stderr } = run(folder, `${words} --persist-to state`);
-    expect({ words, status, stdout, stderr }).toEqual({
-      words,
-      status: 1,
-      stdout: "",
-      stderr:
-        `${join(folder, "state")} is a file, but a folder is needed there. Move the file. ` +
-        "Or name another folder for the state (--persist-to).\n",
-    });
+  const message =
+    `${join(folder, "state")} is a file, but a folder is needed there. Move the file. ` +
+    "Or name another folder for the state (--persist-to).\n";
+  for (const words of ["store list photos", "store check", "store buckets", "dns zones"]) {
+    const ran = await runInProcess(folder, `${words} --persist-to state`.split(" "));
+    expect({ words, ...ran }).toEqual({ words, code: 1, out: "", error: message });
   }
+  const dev = run(folder, "dev --no-dns --port 0 --persist-to state");
+  expect(dev).toMatchObject({ status: 1, stdout: "", stderr: message });
   writeFileSync(join(folder, ".wrangler"), "");
   const { stderr } = run(folder, "proxy.mjs");
   expect(stderr).toContain(`UserError: ${join(folder, ".wrangler")} is a file`);
@@ -90,14 +87,14 @@ it("a database of a newer format: every command names the bucket and the formats
   ];
   const folders = ["import photos .", "export photos copy"];
   for (const words of [...commands, ...others, ...folders]) {
-    const { code, error } = await runInProcess(here.folder, ["store", ...words.split(" ")]);
+    const { code, errors } = await here.store(...words.split(" "));
     expect([words, code]).toEqual([words, 1]);
-    expect(error).toContain(
+    expect(errors).toContain(
       'Cannot open bucket "photos": its database has format 1000, and this version of Ledge has ' +
         `format ${formatVersion}. Export the bucket with the version of Ledge that wrote the database ` +
         '("ledge store export"), and import the objects into another state folder.',
     );
-    expect(error).not.toMatch(/^ +at /m);
+    expect(errors).not.toMatch(/^ +at /m);
   }
   const { BUCKET } = await miniflare.getBindings<{ BUCKET: { list(): Promise<unknown> } }>();
   await expect(BUCKET.list()).rejects.toThrow(

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startDev } from "../../dist/index.js";
 import { SavedStates } from "../../src/saved/saved-states.ts";
 import { createProject, type DevProcess, ledgeDev, write } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { run } from "../support/project.ts";
 
 const configuration = {
@@ -124,7 +125,7 @@ describe("ledge dev", () => {
     expect(await (await fetch(url)).json()).toEqual(seeded);
     expect(dev.output).toContain("State      .wrangler/state (from seed)\n");
     expect(dev.output).toContain("  zones    example.com\n");
-    const zone = await run(folder, "ledge", "dns", "list", "example.com", "--json");
+    const zone = await runInProcess(folder, ["dns", "list", "example.com", "--json"]);
     expect(zone.error).toBe("");
     expect(zone.out).toContain('"content":"192.0.2.1"');
     expect(await dev.end()).toBe(0);
@@ -147,7 +148,7 @@ describe("ledge dev", () => {
     expect(second.output).toContain("State      .wrangler/state\n");
     await second.end();
 
-    const reset = await run(folder, "ledge", "state", "reset");
+    const reset = await runInProcess(folder, ["state", "reset"]);
     expect(reset).toMatchObject({ code: 0, out: expect.stringContaining(name) as string });
     const third = ledgeDev(folder, "--no-dns");
     expect(await textOf(third)).toBe("meow");

@@ -12,6 +12,7 @@ import { describe, expect, test } from "vitest";
 import { launchProblem } from "../../src/cli/names/client-process.ts";
 import { sendRaw } from "../faults/support/raw-http.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { credentials } from "./support/client.ts";
 import { encodeQuery } from "./support/dns-client.ts";
 import { useDns } from "./support/use.ts";
@@ -169,7 +170,7 @@ describe("HTTP/2", () => {
 });
 
 test("ledge dns trust names the certificate of the server", async () => {
-  const { code, out } = await runDns(running.folder, ["trust", "--json"]);
+  const { code, out } = await runInProcess(running.folder, ["dns", "trust", "--json"]);
   expect(code).toBe(0);
   const { path, fingerprint, names, steps } = JSON.parse(out);
   expect(readFileSync(path, "utf8")).toBe(ca);
@@ -180,7 +181,7 @@ test("ledge dns trust names the certificate of the server", async () => {
   socket.destroy();
   const ids = steps.map(({ id }: { id: string }) => id);
   expect(ids).toEqual(expect.arrayContaining(["debian", "macos", "windows", "node", "java"]));
-  const shown = await runDns(running.folder, ["trust"]);
+  const shown = await runInProcess(running.folder, ["dns", "trust"]);
   expect(shown.out).toContain(`export NODE_EXTRA_CA_CERTS='${path}'`);
 });
 

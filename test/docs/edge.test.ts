@@ -1,5 +1,4 @@
 /** docs/edge.md: its configuration, and where the URLs of its table lead; and examples/site by its names. */
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync } from "node:fs";
 import { createServer, request, type IncomingMessage } from "node:http";
@@ -8,7 +7,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { startDev } from "../../dist/index.js";
-import { createProject, ledge, waitOptions } from "../support/dev-process.ts";
+import { createProject, waitOptions } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { blocks, read, root } from "./support/pages.ts";
 
 const quiet = {
@@ -80,7 +80,8 @@ it(
     const folder = createProject({});
     cpSync(join(root, "examples/site"), folder, { recursive: true });
     cpSync(join(root, "examples/http"), join(folder, "../http"), { recursive: true });
-    execFileSync(process.execPath, [ledge, "store", "import", "site", "./site"], { cwd: folder });
+    const imported = await runInProcess(folder, ["store", "import", "site", "./site"]);
+    expect(imported).toMatchObject({ code: 0 });
     const port = await start(folder);
     const [guide, robots] = ["guide/index.html", "robots.txt"].map((path) =>
       read(`examples/site/site/${path}`),

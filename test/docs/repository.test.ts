@@ -86,6 +86,8 @@ describe("the package", () => {
     };
     const entries = [
       "cli.js",
+      // The tests use it.
+      "commands.js",
       "dns-listener.js",
       "index.js",
       "playwright.js",
@@ -101,7 +103,6 @@ describe("the package", () => {
       "README.md",
       "package.json",
       "dist/THIRD-PARTY-NOTICES",
-      "dist/cli.d.ts",
       "dist/config-schema-toml.json",
       "dist/config-schema.json",
       "dist/index.d.ts",

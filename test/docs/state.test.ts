@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { startDev, type RunningDev } from "../../dist/index.js";
-import { ledge, waitOptions, write } from "../support/dev-process.ts";
+import { waitOptions, write } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { temporaryFolder } from "../support/store.ts";
 import { blocks, read, root, section } from "./support/pages.ts";
 
@@ -76,9 +77,9 @@ it(
     for (const line of block.trimEnd().split("\n")) {
       const [, name = "", ...words] = line.replace(/ +#.*/, "").split(" ");
       expect(name).toBe("state");
-      const command = [ledge, name, ...words];
-      const { stdout } = await run(process.execPath, command, { cwd: folder });
-      printed.set(words.join(" "), stdout);
+      const { code, out } = await runInProcess(folder, [name, ...words]);
+      expect({ line, code }).toEqual({ line, code: 0 });
+      printed.set(words.join(" "), out);
       if (words[0] === "save") await put(dev, "lake.png", "another lake");
       if (words[0] === "restore") restored = await get(dev, "lake.png");
     }

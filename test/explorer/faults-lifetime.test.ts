@@ -11,8 +11,8 @@ import { credentials } from "../dns/support/client.ts";
 import { startTestDns } from "../dns/support/running-dns.ts";
 import { UdpClient } from "../dns/support/dns-client.ts";
 import { openExplorerLink } from "../support/explorer-access.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { temporaryFolder } from "../support/store.ts";
-import { run } from "../support/project.ts";
 import { worker } from "../support/worker.ts";
 import { startChild } from "./support/child.ts";
 
@@ -95,7 +95,7 @@ describe("faults of buckets", () => {
     writeFileSync(large, new Uint8Array(300_000));
     for (const file of [import.meta.filename, large]) {
       const args = ["store", "put", "photos/key", file, "--persist-to", stateFolder];
-      expect(await run(stateFolder, "ledge", ...args)).toMatchObject({ code: 1, error: failed });
+      expect(await runInProcess(stateFolder, args)).toMatchObject({ code: 1, error: failed });
     }
 
     const names = ["photos"];

@@ -11,7 +11,6 @@ import type { StoreBucket } from "../../src/types/store.ts";
 import { createProject, ledgeDev } from "../support/dev-process.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { bucketDatabase, letTimePass, openBucketDatabase } from "../support/databases.ts";
-import { ServedStoreProject } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
@@ -250,7 +249,8 @@ describe("ledge store backup under load", () => {
         );
         const acknowledged = rounds;
         // The command verifies the hash of every object in the backup.
-        expect(await project.store("backup", name)).toMatchObject({ code: 0, errors: "" });
+        const ended = await project.start("backup", name).end();
+        expect(ended).toMatchObject({ code: 0, errors: "" });
         // A backup has the form of a state folder.
         const { bucket } = await startStore(project.path(name));
         const numberOf = async (key: string) =>
@@ -300,7 +300,7 @@ async function expectWhole(project: StoreProject, bucket: StoreBucket): Promise<
 
 /** A served bucket with a backup of it, and with one object more. */
 async function backedUp() {
-  const project = new ServedStoreProject();
+  const project = new StoreProject();
   const store = await startStore(project.persistPath);
   const { bucket } = store;
   for (let index = 0; index < count; index++) await bucket.put(keyOf(index), bytesOf(size, index));

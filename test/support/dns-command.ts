@@ -1,4 +1,4 @@
-/** `ledge dns …` as a process, from `dist/cli.js`. */
+/** `ledge dns …` in the process of the test, or as a process of its own. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,15 +7,11 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll } from "vitest";
 import { startDns, type RunningDns, type StartDnsOptions } from "../../dist/index.js";
+import { runInProcess, type Ran } from "./in-process-command.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
-export interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly error: string;
-}
-
+/** Runs `ledge dns …` as a process of its own, from `dist/cli.js`. */
 export async function runDns(
   folder: string,
   words: readonly string[],
@@ -41,8 +37,9 @@ export class DnsProject {
     writeFileSync(join(this.folder, "wrangler.json"), JSON.stringify({ name: "project", dns }));
   }
 
+  /** Runs `ledge dns …` in the process of the test. */
   run(...words: string[]): Promise<Ran> {
-    return runDns(this.folder, words);
+    return runInProcess(this.folder, ["dns", ...words]);
   }
 
   /** Serves the zones while the tests of a suite run, and then removes the folder. */

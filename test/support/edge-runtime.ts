@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished } from "vitest";
-import { run, temporaryProject } from "./project.ts";
+import { runInProcess } from "./in-process-command.ts";
+import { temporaryProject } from "./project.ts";
 
 export interface EdgeBuild {
   readonly folder: string;
@@ -31,7 +32,7 @@ export function clusterProject(
 }
 
 export async function build(folder: string, ...words: string[]): Promise<EdgeBuild> {
-  const { code, out, error } = await run(folder, "ledge", "build", "--json", ...words);
+  const { code, out, error } = await runInProcess(folder, ["build", "--json", ...words]);
   expect({ code, error }).toEqual({ code: 0, error: "" });
   return JSON.parse(out) as EdgeBuild;
 }

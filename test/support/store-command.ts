@@ -1,10 +1,11 @@
-/** `ledge store …` as a process, from `dist/cli.js`. */
+/** `ledge store …` in the process of the test, or as a process of its own. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Miniflare } from "miniflare";
 import { onTestFinished } from "vitest";
+import { runForBytes } from "./in-process-command.ts";
 import { temporaryFolder } from "./store.ts";
 import { bucketEntry, worker } from "./worker.ts";
 
@@ -63,13 +64,15 @@ export class StoreProject {
     return miniflare;
   }
 
+  /** Starts `ledge store …` as a process of its own, from `dist/cli.js`. */
   start(...words: string[]): RunningCommand {
     return new RunningCommand(this.folder, ["store", ...words]);
   }
 
-  /** Runs `ledge store …` until it ends. */
-  store(...words: string[]): Promise<Ended> {
-    return this.start(...words).end();
+  /** Runs `ledge store …` in the process of the test. */
+  async store(...words: string[]): Promise<Ended> {
+    const { code, out, error } = await runForBytes(this.folder, ["store", ...words]);
+    return { code, output: out, text: out.toString(), errors: error };
   }
 
   async json<Value>(...words: string[]): Promise<Value> {
