@@ -302,6 +302,7 @@ describe("NOTIFY", () => {
         (error: unknown) => answers.push(String(error)),
       );
     });
+    // A NOTIFY comes before `startTestDns()` returns the port.
     dnsPort = await freePort();
     const table = { transfers: { notify: [{ address: `127.0.0.1:${secondary}` }] } };
     const first = await startTestDns(table, { dnsPort });

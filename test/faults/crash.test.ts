@@ -193,6 +193,7 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
     const random = new SeededRandom("crash: ledge dev");
     const project = new FaultProject({ dns: true });
     const monitor = new OwnerMonitor(project.persistPath);
+    // The ports are the same after a kill, so no client may get them meanwhile.
     const ports: DevPorts = {
       script: String(await freePort()),
       api: String(await freePort()),

@@ -1,4 +1,7 @@
-/** Ports for servers that cannot choose a free port themselves. */
+/**
+ * Ports for servers that cannot choose a free port themselves, or cannot say which they chose: those of other
+ * projects, and servers that must have the same port after a restart. All others listen at port 0.
+ */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";

@@ -9,7 +9,6 @@ import { describe, expect, it } from "vitest";
 import { S3TestClient } from "../s3/support/s3-client.ts";
 import { DevProcess } from "../support/dev-process.ts";
 import { openExplorerLink } from "../support/explorer-access.ts";
-import { freePort } from "../support/free-port.ts";
 import { makeProject, runVitest, type Project } from "./support/packed-project.ts";
 
 const example = fileURLToPath(new URL("../../examples/vite", import.meta.url));
@@ -63,14 +62,9 @@ interface RunningVite {
 
 /** Starts `vite` or `vite preview`, and reads the addresses that the process prints. */
 async function startVite({ folder }: Project, args: string[] = [], environment = {}) {
-  const port = String(await freePort());
   const vite = join(folder, "node_modules/vite/bin/vite.js");
-  const server = new DevProcess(
-    process.execPath,
-    [vite, ...args, "--port", port, "--strictPort"],
-    folder,
-    { ...without, ...environment },
-  );
+  const words = [vite, ...args, "--port", "0"];
+  const server = new DevProcess(process.execPath, words, folder, { ...without, ...environment });
   const [, url] = await server.waitForOutput(/Local: +(http:\S+)\/\s/);
   const [, explorerUrl] = await server.waitForOutput(/Explorer: (\S+)\s/);
   const [, s3Port, accessKeyId, secretAccessKey] = await server.waitForOutput(

@@ -24,6 +24,7 @@ export class KilledDns {
   }
 
   static async start(dns: Readonly<Record<string, unknown>>): Promise<KilledDns> {
+    // Clients and peers find the server at the same ports after a kill.
     const server = new KilledDns(await freePort(), await freePort());
     const configuration = JSON.stringify({ name: "dns", dns });
     writeFileSync(join(server.#folder, "wrangler.json"), configuration);
