@@ -1,7 +1,7 @@
 /** `ledge explore`: the explorer of a project without a dev server. */
 import { expect, test } from "vitest";
 import { openExplorerLink } from "../support/explorer-access.ts";
-import { createProject, DevProcess, ledge, ledgeDev } from "../support/dev-process.ts";
+import { createProject, DevProcess, DevServer, ledge } from "../support/dev-process.ts";
 
 const script = `export default { fetch: () => new Response("script") };`;
 
@@ -19,7 +19,7 @@ function project(): string {
 }
 
 /** The explorer of a process, with access. */
-async function openExplorer(process: DevProcess) {
+async function openExplorer(process: DevProcess | DevServer) {
   const [, link] = await process.waitForOutput(/^Explorer +(http:\/\/localhost:\d+\/\?token=\S+)/m);
   const { address, cookie } = await openExplorerLink(link as string);
   return {
@@ -52,8 +52,7 @@ test("ledge explore and ledge dev share the state, with one token", async () => 
   const explore = ledgeExplore(folder);
   const alone = await openExplorer(explore);
   await alone.put("/api/buckets/photos/content?key=a", "from the explorer");
-  const dev = ledgeDev(folder);
-  await dev.url();
+  const dev = await DevServer.start(folder);
   const beside = await openExplorer(dev);
   const list = "/api/buckets/photos/objects";
   expect(await beside.get(list)).toMatchObject({ objects: [{ key: "a" }] });

@@ -1,7 +1,13 @@
 /** `ledge dev` with every kind of binding, in two environments; and with DNS. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { waitForAnswer, ledgeDev, createProject, write } from "../support/dev-process.ts";
+import {
+  waitForAnswer,
+  DevServer,
+  ledgeDev,
+  createProject,
+  write,
+} from "../support/dev-process.ts";
 
 const script = `
   import { DurableObject } from "cloudflare:workers";
@@ -118,7 +124,7 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
       name = "example.com"
     `;
     const folder = createProject({ "wrangler.toml": table, "src/index.js": dnsScript });
-    const dev = ledgeDev(folder);
+    const dev = await DevServer.start(folder);
     const url = await dev.url();
     const [, api] = await dev.waitForOutput(/DNS API +(\S+)/);
     const [, email] = await dev.waitForOutput(/e-mail +(\S+)/);

@@ -3,7 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startS3, type RunningS3 } from "../../dist/index.js";
-import { createProject, ledgeDev, waitForAnswer, write } from "../support/dev-process.ts";
+import {
+  createProject,
+  DevServer,
+  ledgeDev,
+  waitForAnswer,
+  write,
+} from "../support/dev-process.ts";
 import { temporaryFolder } from "../support/store.ts";
 
 const script = `export default {
@@ -47,7 +53,7 @@ it("a script uses the bucket, and the summary names its service", async () => {
     "index.js": script,
     ".dev.vars": secretsOf(credentials),
   });
-  const dev = ledgeDev(folder, "--no-dns");
+  const dev = await DevServer.start(folder, { dns: false });
   const url = await dev.url();
   await waitForAnswer(url, ["k"]);
   expect(dev.output).toContain(`Remote     cluster, ${service.url}\n`);
@@ -67,7 +73,6 @@ it("a script uses the bucket, and the summary names its service", async () => {
   await waitForAnswer(url, ["k"]);
   // The script has the secrets that are its own.
   await waitForAnswer(new URL("/env", url).href, ["OTHER", "PHOTOS"]);
-  expect(await dev.end()).toBe(0);
 });
 
 it("does not start when the service cannot be used", async () => {

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startDev } from "../../dist/index.js";
 import { SavedStates } from "../../src/saved/saved-states.ts";
-import { createProject, type DevProcess, ledgeDev, write } from "../support/dev-process.ts";
+import {
+  createProject,
+  type DevProcess,
+  DevServer,
+  ledgeDev,
+  write,
+} from "../support/dev-process.ts";
 import { runInProcess } from "../support/in-process-command.ts";
 import { run } from "../support/project.ts";
 
@@ -107,13 +113,13 @@ const small = {
   "seed/buckets/photos/cat.txt": "meow",
 };
 
-const textOf = async (dev: DevProcess): Promise<string> => (await fetch(await dev.url())).text();
-const put = async (dev: DevProcess, body: string) =>
-  fetch(await dev.url(), { method: "PUT", body });
+type Dev = DevServer | DevProcess;
+const textOf = async (dev: Dev): Promise<string> => (await fetch(await dev.url())).text();
+const put = async (dev: Dev, body: string) => fetch(await dev.url(), { method: "PUT", body });
 const savedFolder = (folder: string) => join(folder, ".wrangler/state/saved");
 const seedsOf = (folder: string): string[] =>
   readdirSync(savedFolder(folder)).filter((name) => name.startsWith("seed-"));
-const keyOf = async (dev: DevProcess) => (await dev.waitForOutput(/key id +(\S+)/))[1];
+const keyOf = async (dev: Dev) => (await dev.waitForOutput(/key id +(\S+)/))[1];
 const stateOf = async (dev: DevProcess): Promise<string> =>
   (await dev.waitForOutput(/^State +(\S+)/m))[1] as string;
 
@@ -136,21 +142,21 @@ describe("ledge dev", () => {
 
   it("keeps a state that exists, and makes the state of a seed once", async () => {
     const folder = createProject(small);
-    const first = ledgeDev(folder, "--no-dns");
+    const first = await DevServer.start(folder, { dns: false });
     await put(first, "purr");
     await first.end();
     const [name = ""] = seedsOf(folder);
     const states = new SavedStates(join(folder, ".wrangler/state"));
     const { savedAt } = states.find(name);
 
-    const second = ledgeDev(folder, "--no-dns");
+    const second = await DevServer.start(folder, { dns: false });
     expect(await textOf(second)).toBe("purr");
-    expect(second.output).toContain("State      .wrangler/state\n");
+    expect(second.output).toMatch(/^State +\S+\.wrangler\/state$/m);
     await second.end();
 
     const reset = await runInProcess(folder, ["state", "reset"]);
     expect(reset).toMatchObject({ code: 0, out: expect.stringContaining(name) as string });
-    const third = ledgeDev(folder, "--no-dns");
+    const third = await DevServer.start(folder, { dns: false });
     expect(await textOf(third)).toBe("meow");
     await third.end();
     expect(seedsOf(folder)).toEqual([name]);
@@ -159,26 +165,26 @@ describe("ledge dev", () => {
 
   it("starts from another seed with --seed, and saves what was there", async () => {
     const folder = createProject({ ...small, "other/buckets/photos/cat.txt": "hiss" });
-    const first = ledgeDev(folder, "--no-dns");
+    const first = await DevServer.start(folder, { dns: false });
     await put(first, "purr");
     await first.end();
     const old = seedsOf(folder);
 
-    const second = ledgeDev(folder, "--no-dns", "--seed", "other");
+    const second = await DevServer.start(folder, { dns: false, seed: join(folder, "other") });
     expect(await textOf(second)).toBe("hiss");
     const [, undo = ""] = await second.waitForOutput(/"ledge state restore (\S+)" restores it/);
     await second.end();
     expect(seedsOf(folder)).toHaveLength(1);
     expect(seedsOf(folder)).not.toEqual(old);
 
-    const third = ledgeDev(folder, "--no-dns", "--from", undo);
+    const third = await DevServer.start(folder, { dns: false, from: undo });
     expect(await textOf(third)).toBe("purr");
-    expect(third.output).toContain(`State      .wrangler/state (from ${undo})\n`);
+    expect(third.output).toContain(`.wrangler/state (from ${undo})\n`);
   });
 
   it("starts from a saved state with --from, and names the states that there are", async () => {
     const folder = createProject({ ...small, "seed/buckets/photos/cat.txt": "meow" });
-    const first = ledgeDev(folder, "--no-dns");
+    const first = await DevServer.start(folder, { dns: false });
     await put(first, "purr");
     await new SavedStates(join(folder, ".wrangler/state")).save("checkout");
     await put(first, "hiss");
@@ -187,17 +193,17 @@ describe("ledge dev", () => {
     expect(code).toBe(3);
     expect(error).toMatch(/^There is no saved state "chekout"\. Saved are "checkout", "seed-/);
 
-    const second = ledgeDev(folder, "--no-dns", "--from", "checkout", "--ephemeral");
+    const second = await DevServer.start(folder, { dns: false, from: "checkout", ephemeral: true });
     expect(await textOf(second)).toBe("purr");
     expect(second.output).toContain("(from checkout, temporary)");
     await second.end();
-    const third = ledgeDev(folder, "--no-dns");
+    const third = await DevServer.start(folder, { dns: false });
     expect(await textOf(third)).toBe("hiss");
   });
 
   it("keeps an ephemeral state until its end, whatever ends it", async () => {
     const folder = createProject(small);
-    const project = ledgeDev(folder);
+    const project = await DevServer.start(folder);
     await put(project, "purr");
     await project.end();
 
@@ -214,11 +220,11 @@ describe("ledge dev", () => {
       await dev.exited;
       expect(existsSync(state)).toBe(signal === "SIGKILL");
     }
-    const later = ledgeDev(folder, "--ephemeral");
+    const later = await DevServer.start(folder, { ephemeral: true });
     expect(await textOf(later)).toBe("meow");
     expect(folders.filter(existsSync)).toEqual([]);
     await later.end();
-    const again = ledgeDev(folder);
+    const again = await DevServer.start(folder);
     expect(await textOf(again)).toBe("purr");
   });
 

@@ -1,10 +1,14 @@
-/** `ledge dev` as users run it: a child process on a project in a temporary folder. */
+/**
+ * A dev server on a project in a temporary folder: `ledge dev` as users run it, a child process; or `startDev()` in the
+ * process of the test, for tests whose subject is not the process, in half of the processor time.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, vi } from "vitest";
+import { startDev } from "../../dist/index.js";
 import { hasProc, readProcesses } from "./processes.ts";
 import { temporaryFolder } from "./store.ts";
 
@@ -28,9 +32,50 @@ export function write(path: string, content: string | object): void {
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content, null, 2));
 }
 
-export class DevProcess {
+/** What a dev server says, without colours. */
+abstract class DevOutput {
+  /** So far. */
+  output = "";
+
+  /** Waits until the output from position `since` on matches `pattern`. */
+  async waitForOutput(pattern: RegExp, since = 0): Promise<RegExpExecArray> {
+    return vi.waitFor(() => {
+      const match = pattern.exec(this.output.slice(since));
+      if (match === null) throw new Error(`No output matches ${pattern}:\n${this.output}`);
+      return match;
+    }, waitOptions);
+  }
+
+  /** The script's address, as soon as the server prints it. */
+  async url(): Promise<string> {
+    return (await this.waitForOutput(/^Ready +(\S+)$/m))[1] as string;
+  }
+}
+
+type DevOptions = NonNullable<Parameters<typeof startDev>[0]>;
+
+/** `startDev()` on free ports. Its output is that of Ledge, without the messages of wrangler and of the script. */
+export class DevServer extends DevOutput {
+  #stop = async (): Promise<void> => {};
+
+  static async start(folder: string, options: DevOptions = {}): Promise<DevServer> {
+    const server = new DevServer();
+    const ports = { port: 0, s3Port: 0, explorerPort: 0, dnsPort: 0, dnsApiPort: 0 };
+    const log = (text: string): void => void (server.output += `${text}\n`);
+    const dev = await startDev({ folder, ...ports, log, logLevel: "none", ...options });
+    server.#stop = () => dev.stop();
+    onTestFinished(() => server.end());
+    await dev.ready;
+    return server;
+  }
+
+  end(): Promise<void> {
+    return this.#stop();
+  }
+}
+
+export class DevProcess extends DevOutput {
   readonly child: ChildProcess;
-  #output = "";
   readonly exited: Promise<number | null>;
 
   constructor(
@@ -39,6 +84,7 @@ export class DevProcess {
     folder: string,
     environment: Record<string, string> = {},
   ) {
+    super();
     this.child = spawn(command, args, {
       cwd: folder,
       // A process group, as a terminal creates it: signals reach the runtime too.
@@ -49,7 +95,7 @@ export class DevProcess {
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
         // A terminal ends lines with CR LF.
-        this.#output += stripVTControlCharacters(chunk.toString()).replaceAll("\r", "");
+        this.output += stripVTControlCharacters(chunk.toString()).replaceAll("\r", "");
       });
     }
     this.exited = new Promise((resolve) => this.child.once("close", (code) => resolve(code)));
@@ -61,11 +107,6 @@ export class DevProcess {
 
   get pid(): number {
     return this.child.pid as number;
-  }
-
-  /** Both output streams so far, without colours. */
-  get output(): string {
-    return this.#output;
   }
 
   /** Whether a process of the group is still running. */
@@ -82,20 +123,6 @@ export class DevProcess {
   /** Runtimes and the bundler end some milliseconds after their process. */
   async processesEnd(): Promise<void> {
     await vi.waitUntil(() => !this.hasProcesses(), waitOptions);
-  }
-
-  /** Waits until the output from position `since` on matches `pattern`. */
-  async waitForOutput(pattern: RegExp, since = 0): Promise<RegExpExecArray> {
-    return vi.waitFor(() => {
-      const match = pattern.exec(this.#output.slice(since));
-      if (match === null) throw new Error(`No output matches ${pattern}:\n${this.#output}`);
-      return match;
-    }, waitOptions);
-  }
-
-  /** The script's address, as soon as the process prints it. */
-  async url(): Promise<string> {
-    return (await this.waitForOutput(/^Ready +(\S+)$/m))[1] as string;
   }
 
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
