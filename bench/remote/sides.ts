@@ -40,7 +40,6 @@ export async function startBinding(
     workers: [
       {
         config: {
-          type: "worker",
           name: "bench",
           compatibilityDate: "2026-08-01",
           manifest: {

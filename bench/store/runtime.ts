@@ -102,7 +102,6 @@ export function miniflareOptions(options: RuntimeOptions): MiniflareOptions {
     workers: [
       {
         config: {
-          type: "worker",
           name: "bench",
           compatibilityDate: "2026-08-01",
           manifest: {

@@ -14,8 +14,6 @@ const miniflare = new Miniflare({
   workers: [
     {
       config: {
-        // Later prereleases of Miniflare 5 refuse this key, which earlier ones need.
-        type: "worker",
         name: "photos",
         compatibilityDate: "2026-08-01",
         manifest: {

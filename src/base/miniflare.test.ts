@@ -2,11 +2,10 @@ import { describe, expect, it } from "vitest";
 import { acceptedConfig, type MiniflareModule } from "./miniflare.ts";
 
 const config = {
-  type: "worker",
   name: "script",
   compatibilityDate: "2026-08-01",
   env: {
-    ZONES: { type: "durable-object", workerName: "script", exportName: "Zone" },
+    ZONES: { type: "durable-object", worker: "script", exportName: "Zone" },
     GREETING: { type: "text", value: "hello" },
   },
 } as const;
@@ -21,23 +20,23 @@ function copy(accepts: (config: Record<string, unknown>) => boolean): Partial<Mi
 
 describe("acceptedConfig()", () => {
   it("keeps the form that the copy accepts", () => {
-    const earlierCopy = copy((form) => "type" in form);
-    expect(acceptedConfig(earlierCopy, config)).toBe(config);
+    const laterCopy = copy((form) => !("type" in form));
+    expect(acceptedConfig(laterCopy, config)).toBe(config);
+    expect(acceptedConfig({}, config)).toBe(config);
   });
 
-  it("writes the later form, without a type and with `worker` in bindings", () => {
-    const { type: _, ...untyped } = config;
-    const later = {
-      ...untyped,
+  it("writes the earlier form, with a type and with `workerName` in bindings", () => {
+    const earlier = {
+      ...config,
+      type: "worker",
       env: {
-        ZONES: { type: "durable-object", worker: "script", exportName: "Zone" },
+        ZONES: { type: "durable-object", workerName: "script", exportName: "Zone" },
         GREETING: { type: "text", value: "hello" },
       },
     };
-    const laterCopy = copy(
-      (form) => !("type" in form) && JSON.stringify(form).includes(`"worker":`),
+    const earlierCopy = copy(
+      (form) => "type" in form && JSON.stringify(form).includes(`"workerName":`),
     );
-    expect(acceptedConfig(laterCopy, config)).toEqual(later);
-    expect(acceptedConfig({}, config)).toEqual(later);
+    expect(acceptedConfig(earlierCopy, config)).toEqual(earlier);
   });
 });

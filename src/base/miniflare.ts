@@ -203,19 +203,18 @@ export function acceptedConfig(
   { MiniflareWorkerConfigSchema: schema }: Partial<MiniflareModule>,
   config: WorkerConfig,
 ): WorkerConfig {
-  const { type: _type, ...untyped } = config;
-  const renamed = { ...untyped, env: withWorkerNames(untyped.env) };
-  const forms = [config, untyped, { ...renamed, type: config.type }, renamed] as WorkerConfig[];
+  const renamed = { ...config, env: withWorkerNames(config.env) };
+  const forms = [config, renamed].flatMap((form) => [form, { type: "worker", ...form }]);
   // Without a form that it accepts, Miniflare reports the mistakes of the latest form.
-  return forms.find((form) => schema?.safeParse(form).success) ?? (renamed as WorkerConfig);
+  return (forms as WorkerConfig[]).find((form) => schema?.safeParse(form).success) ?? config;
 }
 
 function withWorkerNames(env: WorkerConfig["env"] = {}): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(env).map(([name, binding]) => {
-      if (!("workerName" in binding)) return [name, binding];
-      const { workerName: worker, ...rest } = binding;
-      return [name, { ...rest, worker }];
+      if (!("worker" in binding)) return [name, binding];
+      const { worker: workerName, ...rest } = binding;
+      return [name, { ...rest, workerName }];
     }),
   );
 }

@@ -4,8 +4,8 @@
  * `npx node test/tools/matrix.ts` writes this file and the table in docs/stock-tools.md.
  */
 export const testedVersions = {
-  wrangler: ["4.124.0", "4.160.0"],
-  miniflare: ["5.20260815.0-alpha", "5.20261110.0-beta"],
+  wrangler: ["4.124.0", "4.164.0"],
+  miniflare: ["5.20260815.0-alpha", "5.20261117.0-beta"],
   "@cloudflare/vitest-pool-workers": ["0.22.0", "0.23.0"],
   "@cloudflare/vitest-plugin": ["1.0.0", "1.1.13"],
   "@cloudflare/vite-plugin": ["1.53.0", "1.64.0"],

@@ -92,7 +92,6 @@ describe("getPlatformProxy()", () => {
     const store = await startStore(state, [
       {
         config: {
-          type: "worker",
           name: "script",
           compatibilityDate: "2026-08-01",
           manifest: {

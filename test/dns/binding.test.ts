@@ -38,7 +38,6 @@ const script = `
 function worker(options: Record<string, unknown>, name = "script") {
   return {
     config: {
-      type: "worker" as const,
       name,
       compatibilityDate: "2026-08-01",
       manifest: {

@@ -73,7 +73,6 @@ beforeAll(() => {
     workers: [
       {
         config: {
-          type: "worker",
           name: "script",
           compatibilityDate: "2026-08-01",
           compatibilityFlags: ["nodejs_compat"],

@@ -106,7 +106,7 @@ describe("a bucket in a Durable Object", () => {
           ...config,
           env: {
             ...config.env,
-            THING: { type: "durable-object", workerName: "script", exportName: "Thing" },
+            THING: { type: "durable-object", worker: "script", exportName: "Thing" },
           } as unknown as typeof config.env,
           exports: { Thing: { type: "durable-object", storage: "sqlite" } },
         } as typeof config,

@@ -27,7 +27,6 @@ export function worker(
 ) {
   return {
     config: {
-      type: "worker" as const,
       name: options.name ?? "script",
       compatibilityDate: options.date ?? "2026-08-01",
       compatibilityFlags: options.flags ?? [],

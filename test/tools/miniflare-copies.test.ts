@@ -27,7 +27,7 @@ import bundle from "miniflare/dist/src/bundle.js";
 const ofWrangler = createRequire(createRequire(import.meta.url).resolve("wrangler"))("miniflare");
 console.log(ofWrangler.ProxyNodeBinding === ProxyNodeBinding ? "one copy" : "two copies");
 const options = { workers: [{ config: {
-  type: "worker", name: "script", compatibilityDate: "2026-08-01",
+  name: "script", compatibilityDate: "2026-08-01",
   manifest: {
     mainModule: "index.js",
     modules: { "index.js": { type: "esm", contents: "export default {};" } },

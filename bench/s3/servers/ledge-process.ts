@@ -15,7 +15,6 @@ const miniflare = new Miniflare({
   workers: [
     {
       config: {
-        type: "worker",
         name: "bench",
         compatibilityDate: "2026-08-01",
         manifest: {

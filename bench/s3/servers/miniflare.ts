@@ -8,14 +8,15 @@ const miniflare = new Miniflare({
   workers: [
     {
       config: {
-        type: "worker",
         name: "bench",
         compatibilityDate: "2026-08-01",
         manifest: {
           mainModule: "index.mjs",
           modules: { "index.mjs": { type: "esm", contents: "export default {};" } },
         },
-        env: { BUCKET: { type: "r2", name: "bench", s3Credentials: credentials } },
+        env: {
+          BUCKET: { type: "r2", name: "bench", dev: { experimentalS3Credentials: credentials } },
+        },
       },
     },
   ],

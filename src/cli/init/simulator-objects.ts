@@ -32,7 +32,6 @@ export async function copyObjects({
     workers: [
       {
         config: acceptedConfig(module, {
-          type: "worker",
           name: "ledge-copy-objects",
           compatibilityDate: ownCompatibilityDate,
           manifest: {

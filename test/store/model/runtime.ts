@@ -213,7 +213,6 @@ async function miniflareOptions(
     workers: [
       {
         config: {
-          type: "worker",
           name: "model",
           compatibilityDate: "2026-08-01",
           manifest: { mainModule, modules: Object.fromEntries(stripped) },

@@ -27,7 +27,6 @@ export function nodeBindings({
       workers: [
         {
           config: {
-            type: "worker",
             name: "conformance",
             compatibilityDate,
             manifest: {
