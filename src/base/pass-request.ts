@@ -6,6 +6,8 @@
  * the end of its connection is lost.
  *
  * Node has answered an expectation (`Expect: 100-continue`), so the field goes no further.
+ *
+ * The next server may answer before it has the whole request, and close: the response counts (`answered-socket.ts`).
  */
 import type {
   ClientRequest,
@@ -16,6 +18,7 @@ import type {
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
+import { AnsweredSocket } from "./answered-socket.ts";
 import { request as sendRequest, ServerResponse } from "./node-http.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -70,10 +73,23 @@ export function passRequest(
   sent.once("error", end);
   // Also when the client takes its request back.
   response.once("close", () => sent.destroy());
+  sendBody(request, sent);
+  returnResponse(sent, response, end);
+}
+
+/** Sends a request without a body as a whole, and others as their bodies arrive. */
+export function sendBody(request: Request, sent: ClientRequest): void {
+  if (!hasBody(request)) return void sent.end();
   // The server may answer before the body begins.
   sent.flushHeaders();
   request.pipe(sent);
-  returnResponse(sent, response, end);
+}
+
+/** RFC 9112 section 6.3, and RFC 9113 section 8.1. */
+function hasBody(request: Request): boolean {
+  if ("authority" in request) return !request.stream.endAfterHeaders;
+  const { "content-length": length = "0", "transfer-encoding": coding } = request.headers;
+  return coding !== undefined || Number(length) > 0;
 }
 
 /**
@@ -155,11 +171,18 @@ function optionsOf({ connection = "" }: IncomingHttpHeaders): string[] {
 function send(request: Request, { protocol, headers, ...server }: NextServer): ClientRequest {
   const { method, url: path } = request;
   const fields = { ...requestFields(request), ...headers };
-  const options = { agent: false, method, path, ...server, headers: fields };
-  if (protocol !== "https:") return sendRequest(options);
+  const options = { method, path, ...server, headers: fields };
+  if (protocol !== "https:") {
+    const { socketPath, host, port } = server;
+    const place = socketPath === undefined ? { host, port: Number(port) } : { path: socketPath };
+    return sendRequest({
+      ...options,
+      createConnection: () => new AnsweredSocket().connect(place),
+    });
+  }
   // A dev server of this user has a certificate that no system trusts.
   const { request: sendByHttps } = process.getBuiltinModule("node:https");
-  return sendByHttps({ ...options, rejectUnauthorized: false });
+  return sendByHttps({ ...options, agent: false, rejectUnauthorized: false });
 }
 
 function requestFields(request: Request): IncomingHttpHeaders {

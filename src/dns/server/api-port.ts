@@ -14,8 +14,9 @@
  * first octets that it sends.
  */
 import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { AnsweredSocket } from "../../base/answered-socket.ts";
 import { serveHttp2, type Http2Requests } from "../../base/http2-requests.ts";
 import {
   headBytesMax,
@@ -144,7 +145,7 @@ export class ApiPort {
 
   /** @param lastRequest the head of the request whose response ends the connection */
   #tunnel(client: Socket, start: Buffer, lastRequest: string | null): void {
-    const server = connect({ path: this.#target, allowHalfOpen: true });
+    const server = new AnsweredSocket({ allowHalfOpen: true }).connect({ path: this.#target });
     this.#follow(server);
     client.once("close", () => server.destroy());
     // What the client has not received yet is sent first.

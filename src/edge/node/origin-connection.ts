@@ -11,8 +11,9 @@
  */
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { connect, isIP, isIPv6, type Socket } from "node:net";
+import { isIP, isIPv6, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { AnsweredSocket } from "../../base/answered-socket.ts";
 import { isLoopbackAddress } from "../../dns/record/ip-address.ts";
 import type { Origin } from "../core/destination.ts";
 import type { OriginOrder } from "../core/origin-request.ts";
@@ -91,7 +92,7 @@ async function open(target: Target, host: string, options: ConnectOptions): Prom
   const { address, port, isSecure, isAttempt } = target;
   const { connectMilliseconds = connectMillisecondsDefault, isTrusted = isLoopbackAddress } =
     options;
-  const socket = connect({ host: address, port, noDelay: true });
+  const socket = new AnsweredSocket().connect({ host: address, port }).setNoDelay();
   await opened(socket, "connect", connectMilliseconds).catch((error: unknown) => {
     throw new OriginError(connectFault(error), shown(target), error);
   });

@@ -12,7 +12,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { createServer, request as sendRequest } from "../../base/node-http.ts";
-import { endToEnd, responseTo, returnResponse } from "../../base/pass-request.ts";
+import { endToEnd, responseTo, returnResponse, sendBody } from "../../base/pass-request.ts";
 import { activeRuns, beginRun, endRun, newRunId, removeEndedRuns } from "../../state/runs.ts";
 import { removeSocket, socketPath } from "../../state/sockets.ts";
 import { gatePath } from "../core/edge-state.ts";
@@ -129,9 +129,7 @@ async function passOn(
     const { answerMilliseconds = answerMillisecondsDefault } = options;
     sent.setTimeout(answerMilliseconds, () => sent.destroy(new OriginError("silent", address)));
     for (const event of ["response", "upgrade"]) sent.once(event, () => socket.setTimeout(0));
-    // The origin may answer before the body begins.
-    sent.flushHeaders();
-    request.pipe(sent);
+    sendBody(request, sent);
     returnResponse(sent, response, end);
   } catch (error) {
     fail(error as OriginError);
