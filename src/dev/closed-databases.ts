@@ -35,7 +35,8 @@ export function hasAwakeObjects(stateFolder: string, processId: number): boolean
  * Ends the Durable Objects of a runtime and acts while the runtime is frozen and has no database open.
  *
  * @param act takes no time: the runtime waits
- * @returns `false` if a script runs on, or a database stays open. Then `act` was not called, and the runtime was killed
+ * @returns `false` if a script runs on, or a database stays open. Then `act` was not called, the files are as they were,
+ *   and the runtime was killed
  */
 export async function whileClosed(
   stateFolder: string,
@@ -66,7 +67,7 @@ export async function whileClosed(
         return isClosed;
       }
     } catch (error) {
-      // The files are a mixture. The next runtime finishes the restoration before it starts.
+      // The files can be a mixture. The next runtime finishes the restoration before it starts.
       frozen.kill();
       throw error;
     } finally {

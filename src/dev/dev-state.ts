@@ -54,12 +54,10 @@ interface DevStateParts extends StateBase {
   onRestored(news: string): void;
 }
 
-/** A restore that tries one way, and then the other. */
-interface Attempt {
+interface Target {
   /** `null`: the empty state. */
   readonly record: SavedRecord | null;
   readonly savesUndo: boolean;
-  undo: string | null;
 }
 
 export class DevState implements StateControl {
@@ -128,18 +126,19 @@ export class DevState implements StateControl {
     const edge = this.#parts.edge();
     await edge?.hold();
     try {
-      const attempt: Attempt = { record, savesUndo, undo: null };
+      const target: Target = { record, savesUndo };
       const running = edge === null ? null : await this.#awaitRequests(edge);
       const endsInPlace = running?.every(({ isSocket }) => isSocket) === true;
-      const isDone = endsInPlace && (await this.#restoreInPlace(attempt, edge as DevEdge, running));
-      if (!isDone) await this.#restoreByRestart(attempt);
-      const { undo } = attempt;
+      const inPlace = endsInPlace
+        ? await this.#restoreInPlace(target, edge as DevEdge, running)
+        : null;
+      const { undo } = inPlace ?? (await this.#restoreByRestart(target));
       const name = record?.name ?? null;
       const restored = {
         name,
         undo,
         ended: (running ?? []).map(({ text }) => text),
-        isRestarted: !isDone,
+        isRestarted: inPlace === null,
       };
       const milliseconds = Math.round(performance.now() - start);
       this.#parts.onRestored(renderRestored(restored, { savesUndo, milliseconds }));
@@ -164,23 +163,23 @@ export class DevState implements StateControl {
     }
   }
 
-  /** @returns whether this way leads to the state */
+  /** @returns `null` if this way does not lead to the state: then no file was replaced */
   async #restoreInPlace(
-    attempt: Attempt,
+    { record, savesUndo }: Target,
     edge: DevEdge,
     sockets: readonly RunningWork[],
-  ): Promise<boolean> {
+  ): Promise<{ readonly undo: string | null } | null> {
     const { stateFolder, dns } = this.#parts;
     const { processId } = edge;
-    if (processId === null) return false;
-    const restoration = await Restoration.begin(stateFolder, attempt.record);
+    if (processId === null) return null;
+    const restoration = await Restoration.begin(stateFolder, record);
     try {
       const { isNeeded, changesAlarms, changesDns } = restoration;
-      if (changesAlarms || (changesDns && dns?.isOwner !== true)) return false;
-      if (!isOnlyUser(stateFolder, processId, restoration.present)) return false;
+      if (changesAlarms || (changesDns && dns?.isOwner !== true)) return null;
+      if (!isOnlyUser(stateFolder, processId, restoration.present)) return null;
       const isUsed = sockets.length > 0 || hasAwakeObjects(stateFolder, processId);
-      if (!isNeeded && !isUsed) return true;
-      if (attempt.savesUndo) attempt.undo = await restoration.saveUndo();
+      if (!isNeeded && !isUsed) return { undo: null };
+      if (savesUndo) restoration.prepareUndo();
       let isApplied = false;
       const apply = async (): Promise<void> => {
         const runtime = {
@@ -194,8 +193,10 @@ export class DevState implements StateControl {
         };
         const endHold = await holdStarts(stateFolder);
         try {
+          const runtimes = savesUndo ? await settledRuntimes(stateFolder) : [];
+          const zones = runtimes.filter(({ isOfDns }) => isOfDns);
           isApplied = await whileClosed(stateFolder, runtime, restoration, () =>
-            restoration.apply({ keepsAlarms: true }),
+            whileStill(stateFolder, zones, () => restoration.apply({ keepsAlarms: true })),
           );
         } finally {
           endHold();
@@ -203,27 +204,32 @@ export class DevState implements StateControl {
       };
       if (changesDns) await dns?.whileEnded(apply);
       else await apply();
-      return isApplied;
+      return isApplied ? restoration : null;
     } finally {
       restoration.end();
     }
   }
 
-  async #restoreByRestart(attempt: Attempt): Promise<void> {
+  async #restoreByRestart({
+    record,
+    savesUndo,
+  }: Target): Promise<{ readonly undo: string | null }> {
     const { stateFolder, dns } = this.#parts;
     let others: Runtime[] = [];
+    let undo: string | null = null;
     await this.#parts.restart(async () => {
-      const restoration = await Restoration.begin(stateFolder, attempt.record);
+      const restoration = await Restoration.begin(stateFolder, record);
       const { changesDns } = restoration;
       const apply = async (): Promise<void> => {
         const endHold = await holdStarts(stateFolder);
         try {
-          // The companion worker of this process goes on.
           const runtimes = await settledRuntimes(stateFolder);
-          others = runtimes.filter(({ isOfDns }) => changesDns || !isOfDns);
+          // The companion worker of this process goes on.
+          const zones = runtimes.filter(({ isOfDns }) => isOfDns && !changesDns);
+          others = runtimes.filter((each) => !zones.includes(each));
           const frozen = freeze(others, journalPath(stateFolder));
           try {
-            restoration.apply();
+            whileStill(stateFolder, zones, () => restoration.apply());
             // The tools that have started them start others.
             frozen.kill();
           } finally {
@@ -234,14 +240,26 @@ export class DevState implements StateControl {
         }
       };
       try {
-        if (attempt.savesUndo) attempt.undo ??= await restoration.saveUndo();
+        if (savesUndo) restoration.prepareUndo();
         if (changesDns && dns?.isOwner === true) await dns.whileEnded(apply);
         else await apply();
+        ({ undo } = restoration);
       } finally {
         restoration.end();
       }
     });
     await waitForRestart(stateFolder, others);
+    return { undo };
+  }
+}
+
+/** Acts while runtimes of zones, which are a part of what is saved, stand still, and lets them go on. */
+function whileStill(stateFolder: string, zones: readonly Runtime[], act: () => void): void {
+  const frozen = freeze(zones, journalPath(stateFolder));
+  try {
+    act();
+  } finally {
+    frozen.thaw();
   }
 }
 

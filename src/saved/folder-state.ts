@@ -65,18 +65,14 @@ export class FolderState implements StateControl {
     try {
       const name = record?.name ?? null;
       if (!restoration.isNeeded) return { name, undo: null, ended: [], isRestarted: false };
-      const taking = savesBefore ? restoration.beginUndo() : null;
-      taking?.prepare();
-      let undo: string | null = null;
+      if (savesBefore) restoration.prepareUndo();
       const runtimes = await whileFrozen(this.#folder, (frozen) => {
-        taking?.takeFrozen();
-        if (taking !== null) undo = restoration.keepUndo(taking);
         restoration.apply();
         frozen.kill();
       });
       const ended = describePrograms(runtimes).map((each) => `the requests to ${each}`);
       await waitForRestart(this.#folder, runtimes);
-      return { name, undo, ended, isRestarted: runtimes.length > 0 };
+      return { name, undo: restoration.undo, ended, isRestarted: runtimes.length > 0 };
     } finally {
       restoration.end();
     }

@@ -7,6 +7,9 @@
  * process is killed in between, the files are a mixture, and the next process that starts a runtime there, saves
  * or restores goes on with the restoration: from any point on, the same steps lead to the same files. No runtime
  * has the databases open then: it was frozen and is killed, or does not start before the journal has gone.
+ *
+ * Databases that are set aside are in a journal, too. Nothing was replaced and what is there is not saved yet, so the
+ * next process brings them back, and does not restore.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -31,7 +34,11 @@ export interface Journal {
   readonly name: string | null;
   /** The values of buckets that rows named before. Others may be on their way from a client. */
   readonly removedValues: readonly string[];
-  /** The databases that were set aside. */
+}
+
+/** Nothing was replaced yet. */
+export interface AsideJournal {
+  /** The databases that were set aside, below the folder of Miniflare. */
   readonly aside: readonly string[];
 }
 
@@ -157,9 +164,11 @@ export async function finishRestoration(stateFolder: string): Promise<void> {
     try {
       if (lock !== null && existsSync(path)) {
         const journal = readJournal(path);
-        const record = journal.name === null ? null : findRecord(stateFolder, journal.name);
+        const name = "aside" in journal ? null : journal.name;
+        const record = name === null ? null : findRecord(stateFolder, name);
         const frozen = freeze(await settledRuntimes(stateFolder), path);
-        replaceFiles(stateFolder, record, journal);
+        if ("aside" in journal) bringBack(stateFolder, journal);
+        else replaceFiles(stateFolder, record, journal);
         frozen.kill();
         return;
       }
@@ -170,9 +179,15 @@ export async function finishRestoration(stateFolder: string): Promise<void> {
   }
 }
 
-function readJournal(path: string): Journal {
+/** When no process has the databases open. What an object that has begun anew meanwhile has made is removed. */
+export function bringBack(stateFolder: string, { aside }: AsideJournal): void {
+  for (const path of aside) new DatabaseFiles(join(persistPath(stateFolder), path)).bringBack();
+  rmSync(journalPath(stateFolder), { force: true });
+}
+
+function readJournal(path: string): Journal | AsideJournal {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Journal;
+    return JSON.parse(readFileSync(path, "utf8")) as Journal | AsideJournal;
   } catch (error) {
     throw new UserError(
       `The journal ${path} of a restoration cannot be read: ${(error as Error).message}. The state is ` +
@@ -204,18 +219,17 @@ export function hasChanged({ logBytes, logMark, live }: RecordedDatabase, files:
  * The same steps after each interruption. No process has the databases open.
  *
  * @param options keepsAlarms: whether a runtime has the databases of alarms open, which stay as they are; found: what is
- *   there, when no database is set aside
+ *   there
  */
 export function replaceFiles(
   stateFolder: string,
   record: SavedRecord | null,
-  { aside, removedValues }: Journal,
+  { removedValues }: Journal,
   options: { readonly keepsAlarms?: boolean; readonly found?: StateFiles } = {},
 ): void {
   const isKept = (path: string): boolean => options.keepsAlarms === true && isAlarms(path);
   const persist = persistPath(stateFolder);
   const filesOf = (path: string): DatabaseFiles => new DatabaseFiles(join(persist, path));
-  for (const path of aside) filesOf(path).bringBack();
   const found = options.found ?? readStateFiles(persist);
   const values = record?.values ?? new Map<string, number>();
   const databases = record?.databases ?? [];

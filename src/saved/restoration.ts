@@ -1,6 +1,8 @@
 /**
  * The way from the files in use to a saved state, or to the empty state. `journal.ts` replaces the files; this says
  * what differs before, saves what is there, and writes the journal.
+ *
+ * What is there is saved in the same moment in which it is replaced: what is written until then can be restored.
  */
 import { rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +13,14 @@ import { DatabaseFiles, fileState } from "../state/database-files.ts";
 import { explain, persistPath, savedFolder } from "../state/folder.ts";
 import { lacksAlarms } from "./alarms.ts";
 import { namedValues } from "./capture.ts";
-import { hasChanged, lockSaved, replaceFiles, type Journal } from "./journal.ts";
+import {
+  bringBack,
+  hasChanged,
+  lockSaved,
+  replaceFiles,
+  type AsideJournal,
+  type Journal,
+} from "./journal.ts";
 import {
   isAlarms,
   isBucketDatabase,
@@ -37,30 +46,23 @@ export class Restoration {
   readonly #persist: string;
   readonly #record: SavedRecord | null;
   readonly #unlock: () => void;
-  #found: StateFiles;
+  #found: StateFiles = { databases: [], values: new Set(), marks: [] };
   /** The paths of the databases that differ. */
-  readonly #differing: readonly string[];
+  #differing: readonly string[] = [];
   /** `false`: nothing differs. */
   readonly isNeeded: boolean;
   #aside: readonly string[] = [];
   #changesAlarms: boolean | undefined;
+  #taking: Taking | null = null;
+  #undo: string | null = null;
 
   private constructor(stateFolder: string, record: SavedRecord | null, unlock: () => void) {
     this.#folder = stateFolder;
     this.#persist = persistPath(stateFolder);
     this.#record = record;
     this.#unlock = unlock;
-    this.#found = readStateFiles(this.#persist, { hasValues: false });
-    const wanted = record?.databases ?? [];
-    const wantedPaths = new Set(wanted.map(({ path }) => path));
-    this.#differing = [
-      ...wanted.filter((each) => hasChanged(each, this.#files(each.path))).map(({ path }) => path),
-      ...this.#found.databases.filter((path) => !wantedPaths.has(path)),
-    ];
     record?.requireWhole([]);
-    const hasDiffering = this.#differing.some((path) => !isAlarms(path)) || this.changesAlarms;
-    // A value is written and removed together with a row, so the values are listed once, when the files are replaced.
-    this.isNeeded = hasDiffering || this.#haveValuesChanged();
+    this.isNeeded = this.#compare();
   }
 
   /**
@@ -111,20 +113,13 @@ export class Restoration {
     return this.#differing.some(isDns);
   }
 
-  /**
-   * Saves what is there now.
-   *
-   * @returns the name of the state; `null` when nothing differs
-   */
-  async saveUndo(): Promise<string | null> {
-    if (!this.isNeeded) return null;
-    const taking = this.beginUndo();
-    await taking.take();
-    return this.keepUndo(taking);
+  /** The state with what was there before; `null` when nothing differed, or `prepareUndo()` was not called. */
+  get undo(): string | null {
+    return this.#undo;
   }
 
-  /** For a caller that freezes the runtimes itself, in which `takeFrozen()` and `keepUndo()` follow. */
-  beginUndo(): Taking {
+  /** From now on `apply()` saves what is there. Before, while runtimes run, which takes most of the time. */
+  prepareUndo(): void {
     this.#listValues();
     const time = new Date()
       .toISOString()
@@ -133,11 +128,17 @@ export class Restoration {
     const names = new Set(stateNames(this.#folder));
     let name = undoPrefix + time;
     for (let count = 2; names.has(name); count++) name = `${undoPrefix}${time}-${count}`;
-    return new Taking(this.#folder, name);
+    this.#taking = new Taking(this.#folder, name);
+    this.#taking.prepare();
   }
 
-  keepUndo(taking: Taking): string {
-    const { name } = taking.keep(true);
+  #saveUndo(): void {
+    const taking = this.#taking;
+    // Others may have written since `begin()`.
+    if (taking === null || !this.#compare()) return;
+    this.#taking = null;
+    taking.takeFrozen();
+    this.#undo = taking.keep(true).name;
     const undos = readableStates(this.#folder)
       .filter((each) => each.isAutomatic && each.name.startsWith(undoPrefix))
       .filter((each) => each.name !== this.#record?.name)
@@ -145,46 +146,62 @@ export class Restoration {
     const old = undos.slice(undoStatesMax);
     for (const each of old) removeState(this.#folder, each.name);
     if (old.length > 0) removeLeft(this.#folder, true);
-    return name;
+  }
+
+  #dropUndo(): void {
+    if (this.#undo === null) return;
+    removeState(this.#folder, this.#undo);
+    removeLeft(this.#folder, true);
+    this.#undo = null;
   }
 
   /**
-   * Gives open databases other names, before a runtime that goes on running closes them. A process that is killed from
-   * here on leaves a restoration that the next process finishes.
+   * Gives open databases other names, before a runtime that goes on running closes them. If this process is killed
+   * before `bringBack()`, the next process brings them back.
    *
    * @param paths below the folder of Miniflare
    */
   setAside(paths: readonly string[]): void {
     this.#aside = [...this.#aside, ...paths];
-    this.#writeJournal([]);
+    this.#requireSpace();
+    this.#writeJournal({ aside: this.#aside });
     for (const path of paths) this.#files(path).setAside();
   }
 
-  /** When no database is open. An object that has begun anew meanwhile has made a database, which is removed. */
+  /** When no database is open. */
   bringBack(): void {
-    for (const path of this.#aside) this.#files(path).bringBack();
+    bringBack(this.#folder, { aside: this.#aside });
   }
 
   /**
-   * Replaces the files. No process has the databases open, or they are frozen and are killed.
+   * Saves what is there, if `prepareUndo()` was called, and replaces the files. No process has the databases open, or
+   * they are frozen and are killed.
    *
    * @param keepsAlarms for a runtime that goes on running and has the alarms open: none of them differs in a way that
    *   matters (`changesAlarms`)
    */
   apply({ keepsAlarms = false }: { readonly keepsAlarms?: boolean } = {}): void {
+    const name = this.#record?.name ?? null;
+    let journal: Journal;
     try {
+      this.#saveUndo();
       this.#listValues();
+      journal = { name, removedValues: this.#replacedValues() };
+      this.#requireSpace();
+      this.#writeJournal(journal);
     } catch (error) {
       // Nothing was replaced.
       rmSync(journalPath(this.#folder), { force: true });
+      this.#dropUndo();
       throw error;
     }
-    const journal = this.#writeJournal(this.#replacedValues());
     replaceFiles(this.#folder, this.#record, journal, { keepsAlarms, found: this.#found });
   }
 
   /** Releases the lock. A second call does nothing. */
   end(): void {
+    this.#taking?.discard();
+    this.#taking = null;
     this.#unlock();
   }
 
@@ -199,15 +216,12 @@ export class Restoration {
     return [...namedValues(extra, paths, savedFolder(this.#folder))];
   }
 
-  #writeJournal(removedValues: readonly string[]): Journal {
-    const journal = { name: this.#record?.name ?? null, removedValues, aside: this.#aside };
-    this.#requireSpace();
+  #writeJournal(journal: Journal | AsideJournal): void {
     try {
       writeWhole(journalPath(this.#folder), JSON.stringify(journal));
     } catch (error) {
       throw explain(error, this.#folder);
     }
-    return journal;
   }
 
   /** A restoration that has begun must come to its end. */
@@ -224,6 +238,20 @@ export class Restoration {
       `Not enough space left on the device that holds ${this.#folder}: the restoration needs ` +
         `${formatBytes(needed)}. Nothing was changed. Free space, or delete saved states ("ledge state delete").`,
     );
+  }
+
+  /** @returns whether something differs */
+  #compare(): boolean {
+    this.#found = readStateFiles(this.#persist, { hasValues: false });
+    const wanted = this.#record?.databases ?? [];
+    const wantedPaths = new Set(wanted.map(({ path }) => path));
+    this.#differing = [
+      ...wanted.filter((each) => hasChanged(each, this.#files(each.path))).map(({ path }) => path),
+      ...this.#found.databases.filter((path) => !wantedPaths.has(path)),
+    ];
+    const hasDiffering = this.#differing.some((path) => !isAlarms(path)) || this.changesAlarms;
+    // A value is written and removed together with a row, so the values are listed once, when the files are replaced.
+    return hasDiffering || this.#haveValuesChanged();
   }
 
   /** A file was removed by hand, or a process was killed between a value and its row. */

@@ -171,6 +171,12 @@ export class Taking {
     });
   }
 
+  /** Instead of `keep()`. */
+  discard(): void {
+    this.#capture.discard();
+    removeLeft(this.#folder, false);
+  }
+
   #try<Result>(act: () => Result): Result {
     try {
       return act();
@@ -180,8 +186,7 @@ export class Taking {
   }
 
   #discard(error: unknown): unknown {
-    this.#capture.discard();
-    removeLeft(this.#folder, false);
+    this.discard();
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOSPC" && code !== "EDQUOT") return explain(error, this.#folder);
     return new UserError(

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -48,4 +48,28 @@ test("DatabaseFiles.logMark() tells logs of the same length apart", () => {
   expect(other.logBytes).toBe(bytes);
   expect(files.logMark(bytes)).not.toBe(other.logMark(bytes));
   expect(files.logMark(0)).toBe(other.logMark(0));
+});
+
+describe("DatabaseFiles.bringBack()", () => {
+  const anew = { "d.sqlite": "anew", "d.sqlite-shm": "anew", "d.sqlite-wal": "anew" };
+  test.each([
+    ["an object has begun anew", ["", "-wal", "-shm"], anew],
+    [
+      "of an object that has begun anew the database file is left",
+      ["", "-wal"],
+      { "d.sqlite": "anew" },
+    ],
+    ["only the database file was set aside", [""], { "d.sqlite-wal": "log" }],
+    ["nothing was set aside", [], { "d.sqlite": "main", "d.sqlite-wal": "log" }],
+  ])("leads to the files when %s", (_, aside, present) => {
+    const contents: Record<string, string> = { "": "main", "-wal": "log", "-shm": "index" };
+    const moved = aside.map((end) => [`d.sqlite${end}-aside`, contents[end] as string] as const);
+    const folder = temporaryFolder({ ...Object.fromEntries(moved), ...present });
+    new DatabaseFiles(join(folder, "d.sqlite")).bringBack();
+    const found = readdirSync(folder).map((name) => [
+      name,
+      readFileSync(join(folder, name), "utf8"),
+    ]);
+    expect(Object.fromEntries(found)).toEqual({ "d.sqlite": "main", "d.sqlite-wal": "log" });
+  });
 });

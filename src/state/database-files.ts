@@ -56,15 +56,16 @@ export class DatabaseFiles {
     return fileState(this.#index)?.split(" ")[0] ?? null;
   }
 
-  /** Gives the files of an open database other names. */
+  /** Gives the files of an open database other names, first the database file (`bringBack`). */
   setAside(): void {
-    for (const path of this.#paths) {
+    for (const path of this.#paths.toReversed()) {
       if (fileState(path) !== null) renameSync(path, path + asideEnding);
     }
   }
 
   /**
-   * After `setAside`, when the database is closed.
+   * After `setAside`, when the database is closed. Also after a kill in the middle of `setAside` or of this method: the
+   * database file is set aside first and comes back last, and without it, the files beside it are those of the database.
    *
    * @returns whether the runtime has opened a database of this name meanwhile: then the object has
    *   begun anew, and its database was removed
@@ -72,12 +73,11 @@ export class DatabaseFiles {
   bringBack(): boolean {
     if (fileState(this.path + asideEnding) === null) return false;
     const wasOpened = this.isOpen;
-    const bytes = this.#usedLogBytes(asideEnding);
+    if (fileState(this.path) !== null) this.remove();
     for (const path of this.#paths) {
       if (fileState(path + asideEnding) !== null) renameSync(path + asideEnding, path);
-      else rmSync(path, { force: true });
     }
-    this.cutLog(bytes);
+    this.cutLog(this.logBytes);
     return wasOpened;
   }
 
@@ -93,7 +93,8 @@ export class DatabaseFiles {
 
   /** How much of the log belongs to the content. */
   get logBytes(): number {
-    return this.#usedLogBytes("");
+    const bytes = sizeOf(this.log);
+    return Math.min(bytes, neededLogBytes(this.#readIndex()) ?? bytes);
   }
 
   /**
@@ -104,23 +105,19 @@ export class DatabaseFiles {
    * @returns a mark that no other log has when the index does not tell where the last frame ends
    */
   logMark(bytes: number): string {
-    if (this.isOpen && neededLogBytes(this.#readIndex("")) === null) return randomUUID();
+    if (this.isOpen && neededLogBytes(this.#readIndex()) === null) return randomUUID();
     const pageBytes = readBytes(this.log, 0, logHeaderBytes).toString("hex", 8, 12);
     const last = bytes - frameHeaderBytes - Number(`0x${pageBytes}`);
     return last > 0 ? readBytes(this.log, last, frameHeaderBytes).toString("hex") : "";
   }
 
+  /** The database file is the last. */
   get #paths(): string[] {
-    return [this.path, this.log, this.#index];
+    return [this.log, this.#index, this.path];
   }
 
-  #usedLogBytes(ending: string): number {
-    const bytes = sizeOf(this.log + ending);
-    return Math.min(bytes, neededLogBytes(this.#readIndex(ending)) ?? bytes);
-  }
-
-  #readIndex(ending: string): Buffer {
-    return readBytes(this.#index + ending, 0, walIndexBytes);
+  #readIndex(): Buffer {
+    return readBytes(this.#index, 0, walIndexBytes);
   }
 }
 

@@ -53,6 +53,7 @@ describe("a killed process", { timeout: 200_000 }, () => {
     await server.put("two");
     for (const [step, value] of [
       ["frozen", "two"],
+      ["aside", "two"],
       ["journal", "one"],
     ] as const) {
       const before = ids();

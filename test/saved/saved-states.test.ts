@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { FolderState } from "../../src/saved/folder-state.ts";
-import { lockSaved } from "../../src/saved/journal.ts";
+import { finishRestoration, lockSaved } from "../../src/saved/journal.ts";
 import { readState } from "../../src/saved/readable-state.ts";
 import { Restoration } from "../../src/saved/restoration.ts";
 import { SavedStates } from "../../src/saved/saved-states.ts";
@@ -137,6 +137,51 @@ describe("Restoration", () => {
     // The oldest can be the one that is restored.
     await folderState.restore(undos.at(-5) as string);
     expect(state.content()["kv/names/blobs/n2"]).toBe("value n2");
+  });
+
+  test("saves what was written until the files are replaced", async () => {
+    const { state, folderState } = await savedOnce();
+    const before = state.content();
+    const record = new SavedStates(state.folder).find("one");
+    const restoration = await Restoration.begin(state.folder, record);
+    expect(restoration.isNeeded).toBe(false);
+    restoration.prepareUndo();
+    state.putValue("b");
+    const written = state.content();
+    restoration.apply();
+    restoration.end();
+    expect(state.content()).toEqual(before);
+    await folderState.restore(restoration.undo as string);
+    expect(state.content()).toEqual(written);
+  });
+
+  test("leaves no state with what was there when it fails", async () => {
+    const { state, folderState } = await savedOnce();
+    state.removeValue("a");
+    const written = state.content();
+    const pool = state.pool();
+    const record = new SavedStates(state.folder).find("one");
+    const restoration = await Restoration.begin(state.folder, record);
+    restoration.prepareUndo();
+    rmSync(record.valuePath("kv/names/blobs/a"));
+    expect(() => restoration.apply()).toThrow("blobs/a is missing. Nothing was changed.");
+    restoration.end();
+    expect(state.content()).toEqual(written);
+    expect((await folderState.list()).map(({ name }) => name)).toEqual(["one"]);
+    expect(state.pool()).toEqual(pool.filter((name) => name !== "a"));
+  });
+
+  test("brings databases back that a killed process has set aside, and restores nothing", async () => {
+    const { state } = await savedOnce();
+    state.write(d1Database, ["INSERT INTO t VALUES (2)"]);
+    const written = state.content();
+    const record = new SavedStates(state.folder).find("one");
+    const restoration = await Restoration.begin(state.folder, record);
+    restoration.setAside([d1Database]);
+    restoration.end();
+    state.write(d1Database, ["CREATE TABLE anew (v)"]);
+    await finishRestoration(state.folder);
+    expect(state.content()).toEqual(written);
   });
 
   test("keeps a database file of which only the log differs, whatever was written since", async () => {
