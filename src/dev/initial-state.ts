@@ -5,13 +5,12 @@
  * A temporary folder gets its own copy of a saved state of the project, so a reset needs nothing else.
  */
 import { copyFileSync, cpSync, existsSync, mkdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { shownPath } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
 import { FolderState } from "../saved/folder-state.ts";
 import { Restoration } from "../saved/restoration.ts";
-import { poolFolder } from "../saved/saved-record.ts";
 import { SavedStates } from "../saved/saved-states.ts";
 import { linkFile } from "../state/database-files.ts";
 import { persistPath, requireWritableFolder, savedFolder, stateFolder } from "../state/folder.ts";
@@ -107,7 +106,7 @@ function copySavedState(name: string, { from, to }: { from: string; to: string }
   const copy = join(savedFolder(to), name);
   if (existsSync(copy)) return;
   for (const path of record.values.keys()) {
-    const value = join(poolFolder(to), path);
+    const value = join(savedFolder(to), relative(record.parent, record.valuePath(path)));
     mkdirSync(dirname(value), { recursive: true, mode: 0o700 });
     linkFile(record.valuePath(path), value);
   }

@@ -8,10 +8,20 @@
  * A database file that is the same as when another state was saved is another name of the copy of that state. So a
  * save costs what has changed.
  *
- * A value has one name for ever, and never changes. So a value whose name the pool has is there. A client of a bucket
- * may still write a value that no row names: it is left out, and its name goes away.
+ * A value has one name for ever, and never changes. So a value whose name the pool has is there, unless there was an
+ * import (`value-content.ts`). A client of a bucket may still write a value that no row names: it is left out, and its
+ * name goes away.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { makePrivateFolder, writeWhole } from "../base/private-files.ts";
 import {
@@ -22,9 +32,18 @@ import {
   sizeOf,
   type FileState,
 } from "../state/database-files.ts";
+import { persistPath } from "../state/folder.ts";
 import { isBucketDatabase, isBucketValue, readStateFiles, type StateFiles } from "./layout.ts";
 import { openPrivately } from "./private-database.ts";
-import { filesBelow, valuesName, type RecordedDatabase, type SavedRecord } from "./saved-record.ts";
+import {
+  filesBelow,
+  poolFolder,
+  valuesName,
+  type RecordedDatabase,
+  type RecordedValue,
+  type SavedRecord,
+} from "./saved-record.ts";
+import { contentHash, contentsFolder, hasSameContent, isPathEnough } from "./value-content.ts";
 
 /** Before the kernel's clock of files has ticked, a file can change and keep its time. */
 const settledMilliseconds = 50;
@@ -34,21 +53,32 @@ export class Capture {
   readonly #pool: string;
   readonly #target: string;
   readonly #known: readonly SavedRecord[];
+  readonly #contents: string;
+  /** Where a value of the same path can have other bytes: the pool, and the folder in use. */
+  readonly #compared: readonly string[];
   /** The values that were in the pool before. */
   readonly #pooled: Set<string>;
   readonly #added = new Set<string>();
+  /** The hashes of values whose path has other bytes in the pool. */
+  readonly #hashes = new Map<string, string>();
   readonly #precopied = new Map<string, { readonly copy: string; readonly state: FileState }>();
   #found: StateFiles = { databases: [], values: new Set(), marks: [] };
   #databases: RecordedDatabase[] = [];
 
   /**
+   * @param stateFolder that has the saved states
    * @param persist the folder whose state is taken
    * @param target a new folder for the copies
    * @param known states that may have copies of the same files
    */
-  constructor(persist: string, pool: string, target: string, known: readonly SavedRecord[]) {
+  constructor(stateFolder: string, persist: string, target: string, known: readonly SavedRecord[]) {
+    const pool = poolFolder(stateFolder);
+    const inUse = persistPath(stateFolder);
     this.#persist = persist;
     this.#pool = pool;
+    this.#contents = contentsFolder(stateFolder);
+    if (persist !== inUse) this.#compared = [pool, inUse];
+    else this.#compared = isPathEnough(stateFolder) ? [] : [pool];
     this.#target = target;
     this.#known = known;
     this.#pooled = new Set(filesBelow(pool));
@@ -102,25 +132,26 @@ export class Capture {
 
   /** @returns what the manifest says of the files */
   finish(): { readonly bytes: number; readonly databases: readonly RecordedDatabase[] } {
-    const values = new Map<string, number>();
+    const values: Record<string, RecordedValue> = {};
+    let bytes = this.#databases.reduce((sum, each) => sum + each.bytes + each.logBytes, 0);
+    const folders = new Set<string>();
     const named = this.#namedValues();
     for (const path of this.#found.values) {
       if (isBucketValue(path) && this.#added.has(path) && !named.has(path)) continue;
-      values.set(path, sizeOf(join(this.#pool, path)));
+      const hash = this.#hashes.get(path);
+      const kept = hash === undefined ? join(this.#pool, path) : join(this.#contents, hash);
+      const size = sizeOf(kept);
+      values[path] = hash === undefined ? size : [size, hash];
+      bytes += size;
+      folders.add(dirname(kept));
       this.#added.delete(path);
     }
     this.#removeAdded();
     for (const { copy } of this.#precopied.values()) rmSync(copy, { force: true });
-    writeWhole(join(this.#target, valuesName), JSON.stringify(Object.fromEntries(values)));
+    writeWhole(join(this.#target, valuesName), JSON.stringify(values));
     for (const name of filesBelow(this.#target)) sync(join(this.#target, name));
-    for (const folder of new Set(
-      [...values.keys()].map((path) => dirname(join(this.#pool, path))),
-    )) {
-      sync(folder);
-    }
+    for (const folder of folders) sync(folder);
     sync(this.#target);
-    const ofDatabases = this.#databases.reduce((sum, each) => sum + each.bytes + each.logBytes, 0);
-    const bytes = [...values.values()].reduce((sum, size) => sum + size, ofDatabases);
     return { bytes, databases: this.#databases };
   }
 
@@ -136,16 +167,36 @@ export class Capture {
   }
 
   #keepValue(path: string): void {
-    if (this.#pooled.has(path) || this.#added.has(path)) return;
-    const copy = join(this.#pool, path);
-    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
+    if (this.#added.has(path) || this.#hashes.has(path)) return;
     try {
+      if (this.#hasOtherContent(path)) return this.#keepContent(path);
+      if (this.#pooled.has(path)) return;
+      const copy = join(this.#pool, path);
+      mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
       linkFile(join(this.#persist, path), copy);
       this.#added.add(path);
     } catch (error) {
       // A value that was removed meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
+  }
+
+  #hasOtherContent(path: string): boolean {
+    return this.#compared
+      .map((folder) => join(folder, path))
+      .some((other) => existsSync(other) && !hasSameContent(join(this.#persist, path), other));
+  }
+
+  #keepContent(path: string): void {
+    const value = join(this.#persist, path);
+    const hash = contentHash(value);
+    const copy = join(this.#contents, hash);
+    makePrivateFolder(this.#contents);
+    if (!hasSameContent(value, copy)) {
+      rmSync(copy, { force: true });
+      linkFile(value, copy);
+    }
+    this.#hashes.set(path, hash);
   }
 
   /** Of the added values of buckets. */

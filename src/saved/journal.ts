@@ -28,6 +28,7 @@ import {
 } from "./layout.ts";
 import { findRuntimes, freeze, InUseError, type Frozen, type Runtime } from "./runtimes.ts";
 import { journalPath, removeLeft, SavedRecord, type RecordedDatabase } from "./saved-record.ts";
+import { hasSameContent, isPathEnough } from "./value-content.ts";
 
 export interface Journal {
   /** `null` for the empty state. */
@@ -233,7 +234,7 @@ export function replaceFiles(
   const found = options.found ?? readStateFiles(persist);
   const values = record?.values ?? new Map<string, number>();
   const databases = record?.databases ?? [];
-  if (record !== null) addValues(persist, record, found.values);
+  if (record !== null) addValues(stateFolder, record, found.values);
   const wanted = new Set(databases.map(({ path }) => path));
   const changed = databases.filter(
     (database) => !isKept(database.path) && hasChanged(database, filesOf(database.path)),
@@ -260,15 +261,29 @@ export function replaceFiles(
   rmSync(journalPath(stateFolder), { force: true });
 }
 
-function addValues(persist: string, record: SavedRecord, present: ReadonlySet<string>): void {
+/** The values of the state that are not there, or are there with other bytes. */
+export function missingValues(
+  stateFolder: string,
+  record: SavedRecord,
+  present: ReadonlySet<string>,
+): string[] {
+  const persist = persistPath(stateFolder);
+  const isEnough = isPathEnough(stateFolder);
+  const isThere = (path: string): boolean =>
+    present.has(path) && (isEnough || hasSameContent(join(persist, path), record.valuePath(path)));
+  return [...record.values.keys()].filter((path) => !isThere(path));
+}
+
+function addValues(stateFolder: string, record: SavedRecord, present: ReadonlySet<string>): void {
   const folders = new Set<string>();
-  for (const path of record.values.keys()) {
-    if (present.has(path)) continue;
-    const value = join(persist, path);
+  for (const path of missingValues(stateFolder, record, present)) {
+    const value = join(persistPath(stateFolder), path);
     if (!folders.has(dirname(value))) {
       folders.add(dirname(value));
       mkdirSync(dirname(value), { recursive: true, mode: 0o700 });
     }
+    // Another name of a value of the pool, whose bytes must stay.
+    if (present.has(path)) rmSync(value, { force: true });
     linkFile(record.valuePath(path), value);
   }
 }

@@ -17,6 +17,7 @@ import {
   bringBack,
   hasChanged,
   lockSaved,
+  missingValues,
   replaceFiles,
   type AsideJournal,
   type Journal,
@@ -265,14 +266,13 @@ export class Restoration {
   }
 
   /**
-   * @returns the values that are missing
+   * @returns the values that are missing, or have other bytes
    * @throws UserError when the saved state lacks one of these
    */
   #listValues(): string[] {
     this.#found = readStateFiles(this.#persist);
     if (this.#record === null) return [];
-    const present = this.#found.values;
-    const missing = [...this.#record.values.keys()].filter((path) => !present.has(path));
+    const missing = missingValues(this.#folder, this.#record, this.#found.values);
     this.#record.requireWhole(missing);
     return missing;
   }

@@ -2,21 +2,23 @@
  * The files of saved states, below `saved` in the state folder:
  *
  *     NAME/state.json          the manifest, which is written last: without it, there is no such state
- *     NAME/ID/values.json      the values of the state, with their sizes
+ *     NAME/ID/values.json      the values of the state, with their sizes, and hashes of those in `.contents`
  *     NAME/ID/N, NAME/ID/N-wal the copies of its databases, as they were, and of their logs
  *     .values/PATH             the values of all states: other names of the same files
+ *     .contents/HASH           values whose path has other bytes in `.values` (`value-content.ts`)
  *     .lock, .lock.json        who saves or restores at this moment
  *     .restoring.json          the journal of a restoration (`restoration.ts`)
  *
  * A state that is saved under its name again gets another ID, so the manifest replaces the whole state at once.
  */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { writeWhole } from "../base/private-files.ts";
 import { isTable } from "../base/schema.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
 import { fileState, type FileState } from "../state/database-files.ts";
 import { savedFolder } from "../state/folder.ts";
+import { contentsFolder } from "./value-content.ts";
 
 export interface SavedState {
   readonly name: string;
@@ -51,6 +53,16 @@ const manifestName = "state.json";
 export const valuesName = "values.json";
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
+/** In `values.json`, by path: the size, and the hash of a value in `.contents`. */
+export type RecordedValue = number | readonly [bytes: number, hash: string];
+
+interface ReadValues {
+  /** Of `values.json`. */
+  readonly path: string;
+  readonly values: ReadonlyMap<string, number>;
+  readonly hashes: ReadonlyMap<string, string>;
+}
+
 /** @param stateFolder whose saved states share the values */
 export function poolFolder(stateFolder: string): string {
   return join(savedFolder(stateFolder), ".values");
@@ -75,14 +87,14 @@ export function requireStateName(name: string): void {
 /** One saved state on the disk. */
 export class SavedRecord implements SavedState {
   /** The values that were read last: a server resets to the same state again and again. */
-  static #last = { path: "", values: new Map<string, number>() };
+  static #last: ReadValues = { path: "", values: new Map(), hashes: new Map() };
+  readonly #stateFolder: string;
   readonly #folder: string;
-  readonly #pool: string;
   #manifest: Manifest;
 
-  private constructor(folder: string, pool: string, manifest: Manifest) {
-    this.#folder = folder;
-    this.#pool = pool;
+  private constructor(stateFolder: string, manifest: Manifest) {
+    this.#stateFolder = stateFolder;
+    this.#folder = join(savedFolder(stateFolder), manifest.name);
     this.#manifest = manifest;
   }
 
@@ -102,12 +114,11 @@ export class SavedRecord implements SavedState {
     }
     const manifest = parseManifest(name, text);
     // The folder can have been renamed by hand.
-    return new SavedRecord(folder, poolFolder(stateFolder), { ...manifest, name });
+    return new SavedRecord(stateFolder, { ...manifest, name });
   }
 
   static write(stateFolder: string, manifest: Manifest): SavedRecord {
-    const folder = join(savedFolder(stateFolder), manifest.name);
-    const record = new SavedRecord(folder, poolFolder(stateFolder), manifest);
+    const record = new SavedRecord(stateFolder, manifest);
     record.#write();
     return record;
   }
@@ -129,7 +140,7 @@ export class SavedRecord implements SavedState {
   }
   /** The folder of all saved states. */
   get parent(): string {
-    return dirname(this.#pool);
+    return savedFolder(this.#stateFolder);
   }
   get files(): string {
     return this.#manifest.files;
@@ -137,15 +148,14 @@ export class SavedRecord implements SavedState {
 
   /** The sizes of the values, by path below the folder of Miniflare, with `/`. */
   get values(): ReadonlyMap<string, number> {
-    const path = join(this.#folder, this.files, valuesName);
-    if (SavedRecord.#last.path !== path)
-      SavedRecord.#last = { path, values: this.#readValues(path) };
-    return SavedRecord.#last.values;
+    return this.#readValues().values;
   }
 
   /** The file of a value of `values`. */
   valuePath(path: string): string {
-    return join(this.#pool, path);
+    const hash = this.#readValues().hashes.get(path);
+    if (hash !== undefined) return join(contentsFolder(this.#stateFolder), hash);
+    return join(poolFolder(this.#stateFolder), path);
   }
 
   /** The copy of a database of `databases`. */
@@ -200,13 +210,22 @@ export class SavedRecord implements SavedState {
     );
   }
 
-  #readValues(path: string): Map<string, number> {
+  #readValues(): ReadValues {
+    const path = join(this.#folder, this.files, valuesName);
+    if (SavedRecord.#last.path === path) return SavedRecord.#last;
+    const values = new Map<string, number>();
+    const hashes = new Map<string, string>();
     try {
-      const table: unknown = JSON.parse(readFileSync(path, "utf8"));
-      return new Map(Object.entries(table as Record<string, number>));
+      const table = JSON.parse(readFileSync(path, "utf8")) as Record<string, RecordedValue>;
+      for (const [name, value] of Object.entries(table)) {
+        const [bytes, hash] = typeof value === "number" ? [value] : value;
+        values.set(name, bytes);
+        if (hash !== undefined) hashes.set(name, hash);
+      }
     } catch {
       throw damaged(this.name, `${path} cannot be read`);
     }
+    return (SavedRecord.#last = { path, values, hashes });
   }
 
   #write(): void {
@@ -279,6 +298,7 @@ export function removeLeft(stateFolder: string, isThorough: boolean): void {
   const saved = savedFolder(stateFolder);
   let hasLeft = isThorough;
   const keptValues = new Set<string>();
+  const keptContents = new Set<string>();
   for (const name of namesIn(saved)) {
     if (name.startsWith(".") && name !== passingName) continue;
     const folder = join(saved, name);
@@ -298,15 +318,24 @@ export function removeLeft(stateFolder: string, isThorough: boolean): void {
       if (files === manifestName) continue;
       try {
         const text = readFileSync(join(saved, name, files, valuesName), "utf8");
-        for (const path of Object.keys(JSON.parse(text) as object)) keptValues.add(path);
+        for (const [path, value] of Object.entries(
+          JSON.parse(text) as Record<string, RecordedValue>,
+        )) {
+          if (typeof value === "number") keptValues.add(path);
+          else keptContents.add(value[1]);
+        }
       } catch {
         // Which values a damaged state has is not known: none is removed.
         return;
       }
     }
   }
-  const pool = poolFolder(stateFolder);
-  for (const path of filesBelow(pool)) if (!keptValues.has(path)) rmSync(join(pool, path));
+  removeOthers(poolFolder(stateFolder), keptValues);
+  removeOthers(contentsFolder(stateFolder), keptContents);
+}
+
+function removeOthers(folder: string, kept: ReadonlySet<string>): void {
+  for (const path of filesBelow(folder)) if (!kept.has(path)) rmSync(join(folder, path));
 }
 
 /** `null` for a manifest that cannot be read: a person decides. */

@@ -126,11 +126,10 @@ export class Taking {
     this.#folder = stateFolder;
     this.#name = name;
     this.#from = from;
-    const pool = poolFolder(stateFolder);
     const target = join(savedFolder(stateFolder), name, this.#files);
-    mkdirSync(pool, { recursive: true, mode: 0o700 });
+    mkdirSync(poolFolder(stateFolder), { recursive: true, mode: 0o700 });
     const persist = persistPath(from ?? stateFolder);
-    this.#capture = new Capture(persist, pool, target, readableStates(stateFolder));
+    this.#capture = new Capture(stateFolder, persist, target, readableStates(stateFolder));
   }
 
   /** While runtimes run. */

@@ -193,3 +193,59 @@ describe("importState()", () => {
     expect(left).toEqual([]);
   });
 });
+
+/** The bytes of the value of `exported()` that a restore leads to. */
+async function restored(folder: string, name: string): Promise<string> {
+  await new FolderState(folder).restore(name);
+  return readFileSync(join(folder, "v3/kv/sessions/blobs/1"), "utf8");
+}
+
+/** An export of a state with one value. */
+async function exportedValue(text: string): Promise<string> {
+  const folder = temporaryFolder({ "v3/kv/sessions/blobs/1": text });
+  const file = join(folder, "value.tar");
+  await exportState(folder, null, file);
+  return file;
+}
+
+describe("a value whose path has other bytes here", () => {
+  it("is that of the export, if the value here is damaged", async () => {
+    const { folder, file } = await exported();
+    // The saved state has another name of this file.
+    writeFileSync(join(folder, "v3/kv/sessions/blobs/1"), "bad");
+    await importState(folder, file, "theirs");
+    expect(await restored(folder, "theirs")).toBe("one");
+    await new SavedStates(folder).save("again");
+    await new FolderState(folder).reset();
+    expect(await restored(folder, "again")).toBe("one");
+  });
+
+  it("is that of the export, if no state has saved the value here", async () => {
+    const folder = temporaryFolder({ "v3/kv/sessions/blobs/1": "bad" });
+    await importState(folder, await exportedValue("one"), "theirs");
+    const undo = (await new FolderState(folder).restore("theirs")).undo as string;
+    expect(await restored(folder, undo)).toBe("bad");
+    expect(await restored(folder, "theirs")).toBe("one");
+  });
+
+  it("is in each of two states, also when one of them is deleted or copied", async () => {
+    const folder = temporaryFolder();
+    const states = new SavedStates(folder);
+    await importState(folder, await exportedValue("one"), "first");
+    await importState(folder, await exportedValue("two"), "second");
+    for (const [name, text] of [
+      ["first", "one"],
+      ["second", "two"],
+      ["first", "one"],
+      ["second", "two"],
+    ] as const) {
+      expect(await restored(folder, name)).toBe(text);
+    }
+    await exportState(folder, "second", join(folder, "second.tar"));
+    for (const { name } of states.list()) if (name !== "first") await states.delete(name);
+    expect(readdirSync(join(folder, "saved/.contents"))).toEqual([]);
+    expect(await restored(folder, "first")).toBe("one");
+    await importState(folder, join(folder, "second.tar"));
+    expect(await restored(folder, "second")).toBe("two");
+  });
+});
