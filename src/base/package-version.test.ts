@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import type * as PackageVersion from "./package-version.ts";
-import { checkVersion, compareVersions, isOtherMajor, packageOfModule } from "./package-version.ts";
+import {
+  checkVersion,
+  compareVersions,
+  isOtherMajor,
+  packageOfModule,
+  requireParts,
+} from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 
 describe("compareVersions()", () => {
@@ -97,5 +103,20 @@ describe("checkVersion()", () => {
       expect(await warningsOfProcess(folder, ["wrangler", "4.9999.0"])).toHaveLength(1);
     }
     expect(readdirSync(outside)).toEqual([]);
+  });
+});
+
+describe("requireParts()", () => {
+  const parts = requireParts<{ present: number; missing?: number }>({ present: 1 }, "wrangler 9.0");
+
+  it("returns a part", () => {
+    expect(parts.present).toBe(1);
+  });
+
+  it("names a part that is missing, and a version that has it", () => {
+    expect(() => parts.missing).toThrow(
+      `wrangler 9.0 has no missing, which Ledge uses. Install wrangler@${testedVersions.wrangler[1]}, ` +
+        "with which Ledge was tested, or a newer version of ledge.",
+    );
   });
 });

@@ -28,6 +28,21 @@ export function checkVersion(name: TestedPackage, version: string, folder: strin
   if (compareVersions(version, newest) > 0) warnOfNewer(name, version, folder);
 }
 
+/** A view of an object in which a missing part is an error instead of `undefined`. */
+export function requireParts<Parts extends object>(parts: Parts, owner: string): Parts {
+  return new Proxy(parts, {
+    get(target, name) {
+      const part: unknown = Reflect.get(target, name);
+      if (part !== undefined) return part;
+      const [, newest] = testedVersions.wrangler;
+      throw new UserError(
+        `${owner} has no ${String(name)}, which Ledge uses. Install wrangler@${newest}, with which ` +
+          "Ledge was tested, or a newer version of ledge.",
+      );
+    },
+  });
+}
+
 let isWarned = false;
 
 /** The packages of a project are released together, so one warning stands for all, once a version. */

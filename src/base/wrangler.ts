@@ -13,9 +13,10 @@ import type * as Miniflare from "miniflare";
 import type * as Wrangler from "wrangler";
 import { endProgramsWithThisProcess, isBundler, watchChildren } from "./programs.ts";
 import { loadWithBytecode } from "./loading.ts";
-import { checkVersion, packageOfModule } from "./package-version.ts";
+import { checkVersion, packageOfModule, requireParts } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";
+import { guardProxy, type ProxyController } from "./wrangler-proxy.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -120,8 +121,10 @@ function followBundler(esbuild: { stop(): unknown }): void {
   });
 }
 
-function wranglersMiniflare(): Partial<typeof Miniflare> {
-  return createRequire(findWrangler().file)("miniflare") as Partial<typeof Miniflare>;
+type WranglersMiniflare = Partial<typeof Miniflare> & Pick<typeof Miniflare, "Miniflare">;
+
+function wranglersMiniflare(): WranglersMiniflare {
+  return createRequire(findWrangler().file)("miniflare") as WranglersMiniflare;
 }
 
 export function wranglerProgram(): string {
@@ -146,21 +149,6 @@ function findWrangler(): {
   return { file, version, folder };
 }
 
-/** A view of an object in which a missing part is an error instead of `undefined`. */
-export function requireParts<Parts extends object>(parts: Parts, owner: string): Parts {
-  return new Proxy(parts, {
-    get(target, name) {
-      const part: unknown = Reflect.get(target, name);
-      if (part !== undefined) return part;
-      const [, newest] = testedVersions.wrangler;
-      throw new UserError(
-        `${owner} has no ${String(name)}, which Ledge uses. Install wrangler@${newest}, with which ` +
-          "Ledge was tested, or a newer version of ledge.",
-      );
-    },
-  });
-}
-
 export type WorkerInput = Parameters<typeof Wrangler.unstable_startWorker>[0];
 export type WranglerConfig = Wrangler.Unstable_Config;
 export type WranglerEvent = Parameters<Wrangler.unstable_DevEnv["dispatch"]>[0];
@@ -175,7 +163,7 @@ interface Deferred {
 
 /** The parts of wrangler's dev server that a later version may lack. */
 interface DevServerParts {
-  readonly proxy?: {
+  readonly proxy: ProxyController & {
     localServerReady?: Deferred;
     readonly ready?: { readonly promise: Promise<unknown> };
     readonly runtimeMessageMutex?: { drained?(): Promise<void> };
@@ -212,8 +200,10 @@ export class WranglerDevServer {
       // Without a listener, an error event ends the process.
       server.on("error", () => {});
     }
+    const { proxy } = requireParts(this.#parts, "wrangler's dev server");
+    guardProxy(proxy, wranglersMiniflare());
     // The proxy would print its address before the script answers.
-    if (this.#parts.proxy !== undefined) this.#parts.proxy.localServerReady = neverReady;
+    proxy.localServerReady = neverReady;
   }
 
   /** @param inputs of the first script, then of the others */
@@ -255,13 +245,13 @@ export class WranglerDevServer {
 
   /** Resolves when the proxy before the script has started. */
   async proxyStarted(): Promise<void> {
-    await this.#parts.proxy?.ready?.promise;
+    await this.#parts.proxy.ready?.promise;
   }
 
   /** Resolves when the proxy has received all messages, also the message about a reload. */
   async proxyInformed(): Promise<void> {
     await this.proxyStarted();
-    await this.#parts.proxy?.runtimeMessageMutex?.drained?.();
+    await this.#parts.proxy.runtimeMessageMutex?.drained?.();
   }
 
   async stop(): Promise<void> {

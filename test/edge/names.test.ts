@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { entranceHeaders } from "../../src/edge/core/entrance.ts";
 import { readMembers } from "../../src/edge/node/members.ts";
+import { sendRaw, upgradeHeaders } from "../faults/support/raw-http.ts";
 import { waitOptions } from "../support/dev-process.ts";
 import { ask, at, startEdge, suiteProject, type EdgeDev } from "./support/dev-edge.ts";
 
@@ -370,5 +371,49 @@ describe("a dev server with zones, public buckets and origins", () => {
 
   it("leads loopback to the script", async () => {
     expect((await seenAt(`${dev.url}/x`)).url).toBe(`${dev.url}/x`);
+  });
+
+  describe("refuses MF-Original-URL with another host than Host:", () => {
+    const forms: [string, (url: string) => Record<string, string>][] = [
+      ["MF-Original-URL", (url) => ({ "MF-Original-URL": url })],
+      ["mf-original-url", (url) => ({ "mf-original-url": url })],
+      ["Mf-oRIGINAL-uRL", (url) => ({ "Mf-oRIGINAL-uRL": url })],
+      ["twice", (url) => ({ "MF-Original-URL": url, "mf-original-url": url })],
+      ["after the own host", (url) => ({ "MF-Original-URL": `${url}/, http://rebound.example/` })],
+      ["with an upgrade", (url) => ({ "MF-Original-URL": url, ...upgradeHeaders })],
+    ];
+    const hosts = [
+      ["rebound.example", "localhost"],
+      ["rebound.example", "app.example.com"],
+      ["rebound.example", "app.example.com.localhost"],
+      ["rebound.example", "cdn.store.localhost"],
+      ["localhost", "app.example.com"],
+      ["localhost", "cdn.example.com"],
+      ["cdn.example.com.localhost", "localhost"],
+    ] as const;
+
+    it.each(forms)("%s", async (_, headersFor) => {
+      const { port } = new URL(dev.url);
+      const answered: string[] = [];
+      for (const [host, named] of hosts) {
+        for (const path of ["/a%20b/c.txt", "/cdn-cgi/local/store/public/cdn/a%20b/c.txt"]) {
+          const headers = { host: `${host}:${port}`, ...headersFor(at(dev, named, path)) };
+          const { status } = await sendRaw(Number(port), { headers });
+          if (status !== 403) answered.push(`${status}: ${host}, ${named}, ${path}`);
+        }
+      }
+      expect(answered).toEqual([]);
+    });
+
+    it("the header with the host of the request leads where that URL leads without it", async () => {
+      const path = "/cdn-cgi/local/store/public/private/a";
+      const headers = { "mf-original-url": at(dev, "localhost", path) };
+      expect(await ask(at(dev, "localhost"), { headers })).toMatchObject({
+        status: 404,
+        body: "No public bucket has the name private.\n",
+      });
+      const foreign = { "mf-original-url": at(dev, "rebound.example", path) };
+      expect((await ask(at(dev, "rebound.example"), { headers: foreign })).status).toBe(403);
+    });
   });
 });

@@ -244,6 +244,12 @@ it("a script that asks for itself again and again is a loop, with and without it
   }
 });
 
+it("the header MF-Original-URL of a script leads nowhere", async () => {
+  const init = { headers: { "mf-original-url": "https://back.example.org/other" } };
+  const { body } = (await find("https://api.example.com/a", { init })) as Found;
+  expect(body).toMatchObject({ script: "back", url: "https://api.example.com/a" });
+});
+
 it("a public bucket", async () => {
   const { port } = new URL(dev.url);
   await ask(`http://front.example.com.localhost:${port}/put`);

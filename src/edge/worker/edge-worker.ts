@@ -93,7 +93,10 @@ export function leadFetch(
   request: Request,
   { led, url, env }: { readonly led: Destination; readonly url: EdgeUrl; readonly env: EdgeEnv },
 ): Promise<Response> {
-  return new EdgeRequest(new Request(request), {}, env, stateOf(env)).lead(led, url);
+  const sent = new Request(request);
+  // A script can set any header.
+  sent.headers.delete(originalUrlHeader);
+  return new EdgeRequest(sent, {}, env, stateOf(env)).lead(led, url);
 }
 
 /** What the zones of the folder have for a name. */

@@ -17,6 +17,10 @@ const probes = {
   "foreign Host, with MF-Original-URL": {
     headers: { ...foreignHost, "mf-original-url": "http://localhost/client/v4/user" },
   },
+  "WebSocket with a foreign Host, with MF-Original-URL": {
+    headers: { ...upgradeHeaders, ...foreignHost, "MF-Original-URL": "http://localhost/" },
+  },
+  "MF-Original-URL of a foreign host": { headers: { "MF-ORIGINAL-URL": "http://evil.example/" } },
   "simple POST of a foreign page": {
     method: "POST",
     headers: { ...foreignOrigin, "content-type": "text/plain" },
@@ -60,12 +64,16 @@ export const accessTable = {
   "record API": {
     of: "Ledge",
     path: "/client/v4/zones",
-    outcomes: always(403, { "no key": 400 }),
+    outcomes: always(403, { "MF-Original-URL of a foreign host": 400, "no key": 400 }),
   },
   /** HTTP is not TLS. Inside of TLS the record API answers as above (`test/dns/https.test.ts`). */
   "record API over https": { of: "Ledge", path: "/client/v4/zones", outcomes: always("closed") },
   /** Queries need no key; this probe is not a query. */
-  "DNS over HTTPS": { of: "Ledge", path: "/dns-query", outcomes: always(403, { "no key": 415 }) },
+  "DNS over HTTPS": {
+    of: "Ledge",
+    path: "/dns-query",
+    outcomes: always(403, { "MF-Original-URL of a foreign host": 400, "no key": 415 }),
+  },
   /** Requests need a signature; a plain POST to a key is no operation, with one or without. */
   "S3 API": {
     of: "Ledge",
@@ -74,23 +82,35 @@ export const accessTable = {
       "WebSocket of a foreign page": 400,
       "foreign Host": 403,
       "foreign Host, with MF-Original-URL": 403,
+      "WebSocket with a foreign Host, with MF-Original-URL": 403,
+      "MF-Original-URL of a foreign host": 400,
       preflight: 403,
       "preflight of a page at loopback": 403,
     }),
   },
   /** Its own page only, with the token. All routes: `test/explorer/access.test.ts`. */
-  explorer: { of: "Ledge", path: "/api/project", outcomes: always(403, { "no key": 401 }) },
+  explorer: {
+    of: "Ledge",
+    path: "/api/project",
+    outcomes: always(403, { "MF-Original-URL of a foreign host": 401, "no key": 401 }),
+  },
   publications: { of: "Ledge", path: "/publications", outcomes: always(403) },
   /** The endpoints of the store and of DNS, and the control socket of an owner: no page can connect. */
   "Unix socket": { of: "Ledge", path: "/", outcomes: always("closed") },
   /** HTTP is not DNS: the name server waits for the rest of a message, or closes the connection. */
   DNS: { of: "Ledge", path: "/", outcomes: always("closed") },
   "DNS over TLS": { of: "Ledge", path: "/", outcomes: always("closed") },
-  /**
-   * The script decides of requests with its host. wrangler's proxy takes the host from MF-Original-URL, as Miniflare
-   * does.
-   */
-  script: { of: "the script", path: "/", outcomes: always(200, { "foreign Host": 403 }) },
+  /** The script decides of requests with its host. */
+  script: {
+    of: "the script",
+    path: "/",
+    outcomes: always(200, {
+      "foreign Host": 403,
+      "foreign Host, with MF-Original-URL": 403,
+      "WebSocket with a foreign Host, with MF-Original-URL": 403,
+      "MF-Original-URL of a foreign host": 403,
+    }),
+  },
   /** For wrangler's proxy, which has a token. */
   "edge worker": { of: "Ledge", path: "/", outcomes: always(403) },
   "Miniflare's entry to the script": { of: "the script", path: "/", outcomes: always(200) },
@@ -99,7 +119,10 @@ export const accessTable = {
   "Miniflare's loopback": {
     of: "Miniflare",
     path: "/",
-    outcomes: always(404, { "WebSocket of a foreign page": 500 }),
+    outcomes: always(404, {
+      "WebSocket of a foreign page": 500,
+      "WebSocket with a foreign Host, with MF-Original-URL": 500,
+    }),
   },
   /** Cap'n Proto, for the dev registry: scripts of other dev servers call this script. */
   "workerd's debug port": { of: "workerd", path: "/", outcomes: always("closed") },
@@ -110,13 +133,18 @@ export const accessTable = {
     outcomes: always(501, {
       "foreign Host": 500,
       "foreign Host, with MF-Original-URL": 500,
+      "WebSocket with a foreign Host, with MF-Original-URL": 101,
+      "MF-Original-URL of a foreign host": 500,
       "WebSocket of a foreign page": 101,
     }),
   },
   "wrangler's inspector": {
     of: "wrangler",
     path: "/ws",
-    outcomes: always(404, { "WebSocket of a foreign page": 401 }),
+    outcomes: always(404, {
+      "WebSocket of a foreign page": 401,
+      "WebSocket with a foreign Host, with MF-Original-URL": 401,
+    }),
   },
 } satisfies Record<string, Server>;
 
