@@ -2,7 +2,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { isEdgeName } from "../../src/edge/node/edge-names.ts";
 import { createProject, ledgeDev, waitOptions, write } from "../support/dev-process.ts";
+import { hasProc, readProcesses } from "../support/processes.ts";
 import { ask, at, startEdge, type EdgeDev } from "./support/dev-edge.ts";
 
 const script = (name: string): string => `export default {
@@ -133,5 +135,32 @@ describe("several dev servers of one state folder", () => {
     expect(await seen(shop, "pay.example.com.localhost")).toMatchObject({ status: 404 });
     expect(shop.lines.filter((line) => line === "Reloaded.")).toEqual([]);
     expect(existsSync(join(folder, ".wrangler/state/v3/edge/members"))).toBe(true);
+  });
+
+  it.skipIf(!hasProc)("know no zones while the owner of the zones is stopped", async () => {
+    const folder = project({ pay: { dns: { zones: [{ name: "example.com" }] } } });
+    const fetching = `export default {
+      fetch: ({ url }) => fetch(new URL(url).searchParams.get("url")).catch(String).then(Response.json),
+    };`;
+    write(join(folder, "shop.js"), fetching);
+    const owner = ledgeDev(folder, "-c", "pay.json", "--no-s3", "--no-explorer");
+    await owner.url();
+    const shop = await start(folder, "shop");
+    const name = "new.example.com.localhost";
+    expect(await seen(shop, name)).toMatchObject({ status: 530 });
+
+    const running = () =>
+      readProcesses().filter(({ groupId, state }) => groupId === owner.pid && state !== "T");
+    process.kill(-owner.pid, "SIGSTOP");
+    await vi.waitUntil(() => running().length === 0, waitOptions);
+    // No resolver knows the name (RFC 6761 section 6.4).
+    const path = `/?url=${encodeURIComponent("http://elsewhere.invalid/")}`;
+    expect(await seen(shop, "shop.example.com.localhost", path)).toMatch(/^Error/);
+    expect(await seen(shop, name)).toMatchObject({ status: 404 });
+    const stateFolder = join(folder, ".wrangler/state");
+    expect(await isEdgeName(stateFolder, "new.example.com")).toBe(false);
+    expect(running()).toEqual([]);
+    process.kill(-owner.pid, "SIGCONT");
+    await waitFor(shop, name, { status: 530 });
   });
 });

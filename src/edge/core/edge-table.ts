@@ -60,6 +60,12 @@ export interface OriginRule {
   readonly protocol?: "http" | "https";
 }
 
+/**
+ * The owner of the zones answers within this time, also when it loads large zones on a busy machine. A process that is
+ * stopped (Ctrl+Z) keeps the folder and does not answer: then no zone has the name.
+ */
+export const zoneViewMilliseconds = 10_000;
+
 /** A name in a zone of this folder, as the companion worker sees the name. */
 export interface ZoneView {
   readonly zoneName: string;

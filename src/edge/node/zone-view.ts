@@ -4,10 +4,10 @@ import { json } from "node:stream/consumers";
 import { request } from "../../base/node-http.ts";
 import { pluginFolder } from "../../state/folder.ts";
 import { socketPath } from "../../state/sockets.ts";
-import type { ZoneView } from "../core/edge-table.ts";
+import { zoneViewMilliseconds, type ZoneView } from "../core/edge-table.ts";
 import { zoneViewPath } from "../zones/view-zone.ts";
 
-/** @returns `null` if no zone has the name, or no process serves the zones */
+/** @returns `null` if no zone has the name, or no process that answers serves the zones */
 export async function readZoneView(stateFolder: string, host: string): Promise<ZoneView | null> {
   const folder = pluginFolder(stateFolder, "dns");
   if (!existsSync(folder)) return null;
@@ -17,6 +17,7 @@ export async function readZoneView(stateFolder: string, host: string): Promise<Z
       path: `${zoneViewPath}?host=${encodeURIComponent(host)}`,
       agent: false,
       headers: { host: "dns" },
+      signal: AbortSignal.timeout(zoneViewMilliseconds),
     });
     outgoing.once("error", () => resolve(null));
     outgoing.once("response", (response) => {

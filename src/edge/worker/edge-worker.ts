@@ -28,7 +28,7 @@ import {
   type UrlOverrides,
 } from "../core/edge-state.ts";
 import { answerControl, follow, passGate, type ControlEnv } from "./control.ts";
-import type { EdgeMember, ZoneView } from "../core/edge-table.ts";
+import { zoneViewMilliseconds, type EdgeMember, type ZoneView } from "../core/edge-table.ts";
 import { entranceHeader, entranceHeaders, hopsMax, parseEntrance } from "../core/entrance.ts";
 import { originHeaders } from "../core/origin-request.ts";
 import { loopPage, renderPage, type EdgePage } from "../core/pages.ts";
@@ -103,10 +103,10 @@ export function leadFetch(
 export async function findZone(host: string, { zones }: EdgeEnv): Promise<ZoneView | null> {
   try {
     const url = `http://edge/edge/zone?host=${encodeURIComponent(host)}`;
-    const response = await zones.fetch(url);
+    const response = await zones.fetch(url, { signal: AbortSignal.timeout(zoneViewMilliseconds) });
     return response.ok ? await response.json<ZoneView>() : null;
   } catch {
-    // No process serves the zones.
+    // No process serves the zones, or the process does not answer.
     return null;
   }
 }
