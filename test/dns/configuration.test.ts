@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { waitOptions } from "../support/dev-process.ts";
 import { Client, type Envelope } from "./support/client.ts";
+import { startTestDns } from "./support/running-dns.ts";
 import { startServer, type Server, type ServerOptions } from "./support/server.ts";
 
 let folder: string;
@@ -71,6 +73,73 @@ describe("a declared zone", () => {
     client = await start({ config: { zones } });
     expect(await client.ok("GET", path)).toHaveLength(3);
     expect(await client.serial(id)).toBe(serial);
+  });
+
+  test("is applied once for each start, also when the runtime has ended idle objects", async () => {
+    // workerd ends an object that is idle for 10 s. A second script does it at once.
+    const ending = {
+      name: "ending",
+      modules: true,
+      compatibilityDate: "2026-08-01",
+      compatibilityFlags: ["unsafe_module"],
+      script: `
+        import unsafe from "workerd:unsafe";
+        export default {
+          async fetch() {
+            await unsafe.abortAllDurableObjects();
+            return new Response(null, { status: 204 });
+          },
+        };`,
+    };
+    const client = await start({ config: { zones }, workers: [ending] });
+    const { id } = (await client.ok("GET", "/zones?name=example.com"))[0];
+    const records = `/zones/${id}/dns_records`;
+    const [address] = await client.ok("GET", `${records}?type=A`);
+    await client.ok("DELETE", `${records}/${address.id}`);
+    const { id: emptyId } = (await client.ok("GET", "/zones?name=empty.test"))[0];
+    await client.ok("DELETE", `/zones/${emptyId}`);
+    const ended = await server!.miniflare.dispatchFetch("http://ending/");
+    expect(ended.status).toBe(204);
+
+    const answer = await fetch(`${server!.origin}/dns-query?name=example.com&type=A`);
+    expect(await answer.json()).not.toHaveProperty("Answer");
+    expect((await client.ok("GET", records)).map(({ type }: { type: string }) => type)).toEqual([
+      "MX",
+    ]);
+    expect(await client.ok("GET", "/zones")).toHaveLength(1);
+  });
+
+  test("does without a record that conflicts with a record of the API, and says so", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    const said = () => warn.mock.calls.flat().filter((line) => String(line).includes("[dns]"));
+    const declared = [a("before"), a("www"), a("after")];
+    const table = { zones: [{ name: "example.com", records: declared }] };
+    let dns = await startTestDns(table, { folder });
+    let { id } = (await dns.client.ok("GET", "/zones"))[0];
+    const replaced = (
+      await dns.client.ok("GET", `/zones/${id}/dns_records?name=www.example.com`)
+    )[0];
+    const alias = { type: "CNAME", name: "www", content: "example.org" };
+    const batch = { deletes: [{ id: replaced.id }], posts: [alias] };
+    await dns.client.ok("POST", `/zones/${id}/dns_records/batch`, batch);
+    const lost = (await dns.client.ok("GET", `/zones/${id}/dns_records?name=after.example.com`))[0];
+    await dns.client.ok("DELETE", `/zones/${id}/dns_records/${lost.id}`);
+    await dns.stop();
+    expect(said()).toEqual([]);
+
+    dns = await startTestDns(table, { folder });
+    onTestFinished(() => dns.stop());
+    ({ id } = (await dns.client.ok("GET", "/zones"))[0]);
+    const found = await dns.client.ok("GET", `/zones/${id}/dns_records`);
+    const shown = found.map(({ type, name }: Record<string, string>) => `${type} ${name}`);
+    expect(shown).toEqual(["A after.example.com", "A before.example.com", "CNAME www.example.com"]);
+    await vi.waitUntil(() => said().length > 0, waitOptions);
+    expect(said()).toEqual([
+      "[dns]: records[1] of example.com (A www) is not created: A CNAME record with that host already " +
+        "exists. Delete the other record (ledge dns delete) and start again, or remove records[1] from " +
+        "the configuration.",
+    ]);
   });
 
   test("has the same id on every server", async () => {

@@ -37,6 +37,12 @@ import { composeZoneWhere } from "./zone-sql.ts";
 
 type Row = { zone: string };
 
+/**
+ * The problems of the zones of the configuration file; `null` before they are created. In the memory of the isolate,
+ * which lasts until the server ends: workerd ends an object that is idle.
+ */
+let declared: readonly Problem[] | null = null;
+
 export function indexObject(env: Env): DurableObjectStub<IndexObject> {
   return env.ZONE_INDEX.getByName(indexName) as DurableObjectStub<IndexObject>;
 }
@@ -47,7 +53,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #sql: SqlStorage;
   /** `null` without a catalog, and without listeners. */
   readonly #publications: PublicationQueue | null;
-  #declared: Promise<readonly Problem[]> | null = null;
+  #declaring: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -83,12 +89,12 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
    * Creates the zones and records of the configuration file, once for each start. Resolves to the
    * problems of the first zone that cannot be created.
    */
-  declareZones(): Promise<readonly Problem[]> {
-    this.#declared ??= this.#declareAll().catch((error: unknown) => {
-      this.#declared = null;
-      throw error;
+  async declareZones(): Promise<readonly Problem[]> {
+    if (declared !== null) return declared;
+    this.#declaring ??= this.#declareAll().finally(() => {
+      this.#declaring = null;
     });
-    return this.#declared;
+    return (declared = await this.#declaring);
   }
 
   async #declareAll(): Promise<readonly Problem[]> {

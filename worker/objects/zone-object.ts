@@ -4,7 +4,7 @@
  * transaction is on disk and every process that serves the zone from memory has the change.
  */
 import { DurableObject } from "cloudflare:workers";
-import { atPlace, problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+import { atPlace, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { LoggedChange } from "../../src/dns/replication/publication.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
@@ -48,6 +48,7 @@ import {
   startRoll,
 } from "./zone-dnssec.ts";
 import {
+  declareRecords,
   exportZoneFile,
   ExternalTargetUnknown,
   importZoneFile,
@@ -240,17 +241,15 @@ export class ZoneObject extends DurableObject<Env> {
     );
   }
 
-  /** Creates the records of the configuration file that do not exist yet. */
-  declare(requests: readonly RecordRequest[]): Promise<ObjectReply> {
-    return this.#write((transaction) => {
-      const [first] = transaction.createAbsent(requests).refused;
-      if (first !== undefined) {
-        const [index, { message }] = first;
-        const { name } = transaction.identity;
-        throw new ZoneError([problem.configuration(`records[${index}] of ${name}: ${message}`)]);
-      }
+  /** Creates the records of the configuration file, and says which ones it leaves out. */
+  async declare(requests: readonly RecordRequest[]): Promise<ObjectReply> {
+    let left: readonly string[] = [];
+    const reply = await this.#write((transaction) => {
+      left = declareRecords(requests, transaction);
       return null;
     });
+    if (reply.ok) for (const text of left) console.warn(text);
+    return reply;
   }
 
   async importFile(text: string, proxied: boolean, requestId: string | null): Promise<ObjectReply> {

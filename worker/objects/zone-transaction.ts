@@ -24,6 +24,7 @@ import { acceptRecord, type RecordRequest } from "../../src/dns/rules/accept-rec
 import {
   findBrokenTarget,
   findConflict,
+  isConflict,
   namesBelowApex,
   wildcardsFor,
   type TargetState,
@@ -214,6 +215,34 @@ export class ZoneTransaction {
       throw new ZoneError([place === "" ? found : atPlace(found, place)]);
     }
   }
+}
+
+/**
+ * Creates the records of the configuration file that do not exist yet, except those that cannot stand beside records
+ * of the zone: what was made since then counts.
+ *
+ * @returns a sentence for each record that is left out
+ * @throws ZoneError for a record that no zone could have
+ */
+export function declareRecords(
+  requests: readonly RecordRequest[],
+  transaction: ZoneTransaction,
+): string[] {
+  const { name } = transaction.identity;
+  const { refused } = transaction.createAbsent(requests);
+  for (const [index, found] of refused) {
+    if (isConflict(found)) continue;
+    throw new ZoneError([problem.configuration(`records[${index}] of ${name}: ${found.message}`)]);
+  }
+  const left = new Map(refused);
+  if (left.size > 0) transaction.createAbsent(requests.filter((_, index) => !left.has(index)));
+  return refused.map(([index, { message }]) => {
+    const { type, name: owner } = requests[index] as Record<"type" | "name", string>;
+    return (
+      `[dns]: records[${index}] of ${name} (${type} ${owner}) is not created: ${message} Delete the other record ` +
+      `(ledge dns delete) and start again, or remove records[${index}] from the configuration.`
+    );
+  });
 }
 
 /** More problems than a person reads. */

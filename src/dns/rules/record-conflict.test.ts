@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { problem } from "../record/problem.ts";
 import {
   findConflict,
+  isConflict,
   type Neighbour,
   findBrokenTarget,
   wildcardsFor,
@@ -117,4 +119,10 @@ test("wildcardsFor() stops at the zone", () => {
     "*.example.org",
   ]);
   expect(wildcardsFor("example.org", "example.org")).toEqual([]);
+});
+
+test("isConflict() tells what other records exclude from what no zone could have", () => {
+  expect(isConflict(findConflict(draft("A"), [other("CNAME")], apex)!)).toBe(true);
+  expect(isConflict(findConflict(draft("NS"), [other("TXT")], apex)!)).toBe(true);
+  expect(isConflict(problem.ipv4Invalid())).toBe(false);
 });

@@ -45,6 +45,17 @@ export function findConflict(
   return null;
 }
 
+const conflictCodes = new Set(
+  [problem.hostTaken(), problem.cnameTaken(), problem.nsTaken(), problem.otherTypeTaken()].map(
+    ({ code }) => code,
+  ),
+);
+
+/** Whether other records of a zone are the reason, and not the record itself. */
+export function isConflict({ code }: Problem): boolean {
+  return conflictCodes.has(code);
+}
+
 /** `null`: the name does not exist. "external": another server is authoritative for the name. */
 export type TargetState =
   | { readonly hasAddress: boolean; readonly cname: string | null }
