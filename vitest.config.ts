@@ -105,7 +105,7 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
   ceph: {
     ...withRuntimes,
     // Tests of remote buckets, which otherwise run on our own endpoint.
-    include: [onCephOnly, "test/store/remote-{bucket,faults,namespace}.test.ts"],
+    include: [onCephOnly, "test/store/remote-{bucket,faults,namespace,put-off}.test.ts"],
     globalSetup: "test/peers/ceph/global-setup.ts",
     testTimeout: 300_000,
     fileParallelism: false,

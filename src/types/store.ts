@@ -235,7 +235,7 @@ export interface StoreUploadedPart {
  * arguments, and of other buckets, have none of them.
  */
 export interface StoreServiceError extends Error {
-  /** `unknown`: a write may have been executed. Read the object to find out. */
+  /** `unknown`: a write may have been executed. Read the object to find out. Of a read always `not executed`. */
   readonly outcome: "not executed" | "unknown";
   /**
    * - `throttled`: the service asks for fewer requests; `retryAfterSeconds` may say how long.

@@ -18,7 +18,7 @@ import { RemoteBucket } from "../../src/store/remote/remote-bucket.ts";
 import { S3Connection, type S3ConnectionOptions } from "../../src/store/remote/s3-connection.ts";
 import { temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
-import { raw, rawError, startRawServer } from "./support/raw-server.ts";
+import { raw, rawError, startRawServer, type RawAnswer } from "./support/raw-server.ts";
 import { connectTo, failureOf, get, put, textOf, transport } from "./support/remote-connection.ts";
 import { startRemoteRuntime } from "./support/remote-runtime.ts";
 import { allFeatures, contentOf } from "./support/remote-store.ts";
@@ -118,24 +118,45 @@ describe("every call ends in its time, with its fields", () => {
     expect(name).toBeTruthy();
   });
 
-  it.each(Object.entries(calls))("%s: 429 with a long Retry-After", async (_, call) => {
+  it.each(Object.entries(calls))("%s: 429 with a long Retry-After", async (name, call) => {
     const { endpoint, requests } = await startRawServer(() =>
       raw(429, "", { "retry-after": "3600", "x-amz-request-id": "id-2" }),
     );
+    // Nothing says that the write was not executed. The completion begins with a list of the parts.
+    const isWrite = ["put", "delete", "delete of many", "createUpload"].includes(name);
     expect(await call(bucketAt(endpoint))).toEqual({
-      outcome: "not executed",
+      outcome: isWrite ? "unknown" : "not executed",
       reason: "throttled",
       status: 429,
       requestId: "id-2",
       retryAfterSeconds: 3600,
     });
-    expect(requests).toHaveLength(1);
+    // The object of a put and of a delete is read.
+    expect(requests).toHaveLength(["put", "delete"].includes(name) ? 2 : 1);
+  });
+
+  it.each<[string, RawAnswer]>([
+    ["the connection is lost", { text: "", ends: true }],
+    ["500", rawError(500, "InternalError")],
+    ["502", raw(502)],
+    ["503", raw(503)],
+    [
+      "content that breaks off",
+      { text: `${raw(200, "", { "content-length": "50", etag: '"1"' })}hello`, ends: true },
+    ],
+  ])("a read has executed nothing: %s", async (_, answer) => {
+    const { endpoint } = await startRawServer(() => answer);
+    const bucket = bucketAt(endpoint);
+    for (const name of ["get", "list"]) {
+      expect(await (calls[name] as Call)(bucket)).toMatchObject({ outcome: "not executed" });
+    }
   });
 
   it.each(["get", "list"])("%s: an octet at a time", async (name) => {
     const endpoint = await startSocketServer(drips(1000));
     const failure = await (calls[name] as Call)(bucketAt(endpoint));
-    expect(failure).toMatchObject({ outcome: "unknown", reason: "timeout", requestId: "id-1" });
+    const outcome = "not executed";
+    expect(failure).toMatchObject({ outcome, reason: "timeout", requestId: "id-1" });
   });
 
   it("a stream: an octet at a time", async () => {
@@ -143,7 +164,7 @@ describe("every call ends in its time, with its fields", () => {
     const found = await bucketAt(endpoint).get({ key: "a" });
     const content = found?.status === "found" ? (found.content as ReadableStream) : null;
     await expect(textOf(content)).rejects.toMatchObject({
-      outcome: "unknown",
+      outcome: "not executed",
       reason: "timeout",
       status: 200,
       requestId: "id-1",
@@ -160,7 +181,7 @@ describe("every call ends in its time, with its fields", () => {
     const { endpoint } = await startRawServer(() => ({ text: `${head}hello`, ends: true }));
     const found = await bucketAt(endpoint).get({ key: "a" });
     const content = found?.status === "found" ? (found.content as ReadableStream) : null;
-    const fields = { outcome: "unknown", reason: "unavailable", requestId: "id-3" };
+    const fields = { outcome: "not executed", reason: "unavailable", requestId: "id-3" };
     await expect(textOf(content)).rejects.toMatchObject(fields);
   });
 
@@ -412,7 +433,7 @@ it("a script, and a program in Node, see the fields of an error", async () => {
     requestId: "id-5",
     retryAfterSeconds: 900,
   };
-  await expect(BUCKET.put("k", "v")).rejects.toMatchObject(fields);
+  await expect(BUCKET.put("k", "v")).rejects.toMatchObject({ ...fields, outcome: "unknown" });
   await expect(BUCKET.get("k")).rejects.toMatchObject(fields);
   await expect(BUCKET.put("k", "v")).rejects.not.toHaveProperty("cause");
   const body = Buffer.alloc(200_000);
@@ -426,9 +447,14 @@ it("a script, and a program in Node, see the fields of an error", async () => {
   expect(answer).toEqual([
     {
       ...fields,
+      outcome: "unknown",
       requestId: undefined,
       message: expect.stringMatching(/^put: .*900 s.*\(10001\)$/),
     },
-    expect.objectContaining({ outcome: "unknown", reason: "unavailable", requestId: "id-6" }),
+    expect.objectContaining({
+      outcome: "not executed",
+      reason: "unavailable",
+      requestId: "id-6",
+    }),
   ]);
 });

@@ -106,6 +106,9 @@ describe("a service that fails", () => {
     ["closes the connection", closes, "unknown"],
     ["answers 500", rawError(500, "InternalError"), "unknown"],
     ["answers 502", raw(502), "unknown"],
+    ["answers 503 without a document", raw(503), "unknown"],
+    ["answers 429 with a page", raw(429, "<html>", { "retry-after": "1" }), "unknown"],
+    ["answers 408 without a document", raw(408), "unknown"],
     ["answers 504", raw(504), "unknown"],
   ])("gets a write once: it %s", async (_, answer, failure) => {
     const { endpoint, requests } = await startRawServer(() => answer);
@@ -123,8 +126,9 @@ describe("a service that fails", () => {
   });
 
   it.each([503, 429])("gets a write again after %i, with all of its content", async (status) => {
+    const putOff = rawError(status, "SlowDown").replace("\r\n", "\r\nretry-after: 2\r\n");
     const { endpoint, requests } = await startRawServer(({ number }) =>
-      number === 1 ? raw(status, "", { "retry-after": "2" }) : raw(200),
+      number === 1 ? putOff : raw(200),
     );
     const delays: number[] = [];
     const sleep = async (delay: number) => void delays.push(delay);

@@ -38,6 +38,8 @@ export type ProxyFault =
       readonly kind: "foreign answer";
       readonly answer: ForeignAnswer;
       readonly isExecuted: boolean;
+      /** What happens before the answer is sent. */
+      readonly meanwhile?: () => Promise<unknown>;
     }
   /** Never answers. The client has to give up. */
   | { readonly kind: "stall"; readonly isExecuted: boolean };
@@ -173,6 +175,7 @@ async function handle({ incoming, outgoing, fault, execute, signal }: Exchange):
       return;
     case "foreign answer":
       await (fault.isExecuted ? execute().then(readAll) : readAll(incoming));
+      await fault.meanwhile?.();
       await answerForeign(outgoing, {
         ...fault.answer,
         signal,

@@ -7,6 +7,7 @@
 import { childText, writeXml } from "../../http/xml.ts";
 import { etagOf } from "./remote-object.ts";
 import { nameOf } from "./remote-sentences.ts";
+import { isPutOff } from "./retry.ts";
 import { guardHeaders, putHeaders, type PutForm } from "./remote-writes.ts";
 import { errorIn, parseDocument, readText } from "./s3-answer.ts";
 import type { S3Connection, S3Request } from "./s3-connection.ts";
@@ -159,6 +160,8 @@ export async function attempt(connection: S3Connection, request: S3Request): Pro
     return code === "PreconditionFailed" ? "refused" : "other";
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;
+    // An answer of a proxy that puts the request off says nothing about the service.
+    if (isPutOff(error)) throw error;
     // Losers of a race get 500 on some services.
     if (error.failure === "unknown" || error.status === 501 || error.status === 405) return "other";
     throw error;

@@ -82,7 +82,8 @@ export async function getObject(
       if (cause instanceof RemoteError && cause.isSilence) throw cause;
       if (attempt < brokenReadsMax) continue;
       const fields = cause instanceof RemoteError ? failureOf(cause) : {};
-      throw new RemoteError("unknown", error.message, { ...fields, cause: error });
+      const outcome = "not executed";
+      throw new RemoteError("unknown", error.message, { ...fields, outcome, cause: error });
     }
   }
 }

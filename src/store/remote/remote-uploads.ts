@@ -38,12 +38,12 @@ import {
 import { headObject } from "./remote-reads.ts";
 import {
   guardedWrite,
+  lostAnswer,
+  LostAnswers,
   replaced,
   requestBody,
   requiredGuardHeaders,
   uncertain,
-  unknownOutcome,
-  unknownsMax,
   type Guard,
   type WriteAnswer,
 } from "./remote-writes.ts";
@@ -55,6 +55,7 @@ import {
   requireDocument,
   type S3Result,
 } from "./s3-answer.ts";
+import type { S3Request } from "./s3-connection.ts";
 import { RemoteError } from "./s3-transport.ts";
 
 /** An upload, by the key and the id that the service knows. */
@@ -99,7 +100,7 @@ export async function createUpload(
     },
     action,
   );
-  const serviceId = childText(requireDocument(text), "UploadId") ?? "";
+  const serviceId = childText(requireDocument(text, undefined, "unknown"), "UploadId") ?? "";
   if (serviceId === "") {
     throw new RemoteError(
       "refused",
@@ -328,12 +329,13 @@ export async function completeUpload(
     resultIn: () => null,
   });
   if (etag === null) throw new StoreError(10031);
-  const found = await headObject(remote, key);
+  // The upload is completed, whether its object can be read or not.
+  const found = await headObject(remote, key).catch(() => null);
   const object =
     found?.etag === etag
       ? found
       : {
-          // The object was replaced before its properties were read, which are no longer known.
+          // The object was replaced before its properties were read, or they cannot be read.
           key,
           version: etag,
           uploaded: remote.now(),
@@ -358,25 +360,36 @@ interface Completion {
 
 /** Sends the completion. After a lost answer, the upload tells whether the completion was executed. */
 function completionOf(remote: RemoteContext, completion: Completion) {
-  let unknowns = 0;
+  const lost = new LostAnswers();
+  const attempts = { failed: 0 };
   return async (guard: Guard): Promise<WriteAnswer<string>> => {
-    const answer = await sendCompletion(remote, completion, guard).catch(unknownOutcome);
-    if (answer instanceof RemoteError) {
-      if (++unknowns > unknownsMax) throw uncertain("stored", answer);
-    } else if (answer !== "guarded" && answer !== "gone") return answer;
-    else if (unknowns === 0) {
+    const answer = await sendCompletion(remote, { ...completion, attempts }, guard).catch(
+      lostAnswer,
+    );
+    if (answer instanceof RemoteError) lost.add(answer);
+    else if (answer !== "guarded" && answer !== "gone") return answer;
+    else if (lost.error === null) {
       if (answer === "gone") throw new StoreError(10024);
       return answer;
     }
     const { key, upload, etag } = completion;
-    try {
-      if (await isInProgress(remote, upload)) return "guarded";
-      if ((await headObject(remote, key))?.etag === etag) return { written: etag };
-    } catch (error) {
-      throw error instanceof RemoteError ? uncertain("stored", error) : error;
+    if (await isInProgress(remote, upload).catch(throwUncertain)) {
+      if (!lost.isOver || lost.error === null) return "guarded";
+      throw lost.isUnknown ? uncertain("stored", lost.error) : lost.error;
     }
-    throw replaced("stored");
+    const found = await headObject(remote, key).catch(throwUncertain);
+    if (found?.etag === etag) return { written: etag };
+    // Another client has aborted the upload, or has deleted the object since.
+    throw replaced(
+      "stored",
+      found,
+      found === null ? "neither the upload nor an object" : undefined,
+    );
   };
+}
+
+function throwUncertain(error: unknown): never {
+  throw error instanceof RemoteError ? uncertain("stored", error) : error;
 }
 
 /** Codes of a guard that does not hold; `NoSuchKey`: with `If-Match`, without an object that could match. */
@@ -392,7 +405,7 @@ const transientCodes = new Set([
 /** @returns `gone` for an upload that does not exist */
 async function sendCompletion(
   { connection, features }: RemoteContext,
-  { key, upload, body, etag }: Completion,
+  { key, upload, body, etag, attempts }: Completion & Pick<S3Request, "attempts">,
   guard: Guard,
 ): Promise<WriteAnswer<string> | "gone"> {
   const guarding = features.conditionalComplete ? requiredGuardHeaders(guard, features) : {};
@@ -404,6 +417,7 @@ async function sendCompletion(
       query: [["uploadId", upload.serviceId]],
       headers: { "content-type": "application/xml", ...guarding },
       body,
+      attempts,
     },
     action,
     [...successStatuses, 404, 409, 412],

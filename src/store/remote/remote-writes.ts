@@ -19,7 +19,8 @@
  *
  * A delete of several keys is one request without guards.
  *
- * The answer to a write can get lost. The object that is there afterwards says whether the write was executed: a put
+ * The answer to a write can get lost, and an answer that puts a write off (429, 503) can come from a proxy that has
+ * passed the write on. The object that is there afterwards says whether the write was executed: a put
  * has its version in the packed header. A write that may have been executed is never reported as a failed condition,
  * and is sent again only while what it has seen is there: an object with the same entity tag, or no object; for a
  * write that has seen nothing, an object that is older than the write.
@@ -40,6 +41,7 @@ import { serviceKey, type RemoteContext, type Spool } from "./remote-context.ts"
 import { encodeObject, packHeaders, type FoundObject } from "./remote-object.ts";
 import type { RemoteFeatures } from "./remote-options.ts";
 import { headObject } from "./remote-reads.ts";
+import { isPutOff } from "./retry.ts";
 import { requireDocument } from "./s3-answer.ts";
 import type { S3Request } from "./s3-connection.ts";
 import { RemoteError } from "./s3-transport.ts";
@@ -74,6 +76,7 @@ export async function putObject(
   const packed = packHeaders({ ...object, ...(isUnconditional && { isUnconditional }) });
   const headers = { "content-md5": hexToBase64(etag), ...packed };
   const body = requestBody(content, remote.spool);
+  const attempts = { failed: 0 };
   const action = `store "${key}"`;
   const send = async (guard: Guard): Promise<WriteAnswer<string>> => {
     const guarding =
@@ -83,7 +86,7 @@ export async function putObject(
     // 404: the object was deleted meanwhile.
     const guarded = Object.keys(guarding).length > 0 ? [404, 409, 412] : [409, 412];
     const answer = await remote.connection.exchange(
-      { method: "PUT", key: named, headers: { ...headers, ...guarding }, body },
+      { method: "PUT", key: named, headers: { ...headers, ...guarding }, body, attempts },
       action,
       [...successStatuses, ...guarded],
     );
@@ -145,11 +148,12 @@ async function deleteOne(
   condition?: Conditional,
 ): Promise<null> {
   const named = serviceKey(remote, key);
+  const attempts = { failed: 0 };
   const send = async (guard: Guard): Promise<WriteAnswer<true>> => {
     const headers = requiredGuardHeaders(guard, remote.features);
     const action = `delete "${key}"`;
     const answer = await remote.connection.exchange(
-      { method: "DELETE", key: named, headers },
+      { method: "DELETE", key: named, headers, attempts },
       action,
       [...successStatuses, 404, 409, 412],
     );
@@ -193,7 +197,7 @@ async function deleteMany(remote: RemoteContext, keys: readonly string[]): Promi
     },
     "delete objects",
   );
-  const errors = childrenOf(requireDocument(text, "DeleteResult"), "Error").filter(
+  const errors = childrenOf(requireDocument(text, "DeleteResult", "unknown"), "Error").filter(
     (each) => childText(each, "Code") !== "NoSuchKey",
   );
   const [error] = errors;
@@ -243,8 +247,8 @@ const firstPauseMilliseconds = 20;
 const pauseMillisecondsMax = 500;
 /** Times of objects are in whole seconds. */
 const ageMarginMilliseconds = 2_000;
-/** Each of these is an exchange that failed after the retries of the connection. */
-export const unknownsMax = 3;
+/** As many attempts as of a request that the connection repeats by itself. */
+const unknownsMax = 4;
 
 /**
  * @returns `null` when the condition does not hold
@@ -257,31 +261,30 @@ export async function guardedWrite<Seen extends SeenObject, Written>(
   const { effect, isBlind = false, now } = operation;
   let started = now();
   let guard = operation.presumed ?? null;
-  let unknowns = 0;
-  let silence: RemoteError | null = null;
+  const lost = new LostAnswers();
   for (let conflicts = 0; conflicts <= conflictsMax;) {
     let hasLost = false;
     if (guard !== null || isBlind) {
       if (guard === null) started = now();
-      const answer = await operation.write(guard).catch(unknownOutcome);
-      if (answer instanceof RemoteError) {
-        if (++unknowns > unknownsMax) throw uncertain(effect, answer);
-        if (answer.isSilence) silence = answer;
-      } else if (answer === "guarded") hasLost = true;
+      const answer = await operation.write(guard).catch(lostAnswer);
+      if (answer instanceof RemoteError) lost.add(answer);
+      else if (answer === "guarded") hasLost = true;
       else return answer.written;
     }
     const seen = await operation.head().catch((error: unknown) => {
-      throw unknowns > 0 && error instanceof RemoteError ? uncertain(effect, error) : error;
+      throw lost.error !== null && error instanceof RemoteError ? uncertain(effect, error) : error;
     });
     const result = operation.resultIn(seen);
     if (result !== null) return result;
-    if (silence !== null) throw uncertain(effect, silence);
-    if (unknowns > 0) {
+    if (lost.error !== null) {
+      if (lost.isOver && lost.isUnknown) throw uncertain(effect, lost.error);
       const isUntouched =
         guard === null
           ? isOlder(seen, now() - started)
           : JSON.stringify(guard) === JSON.stringify(guardOf(seen));
-      if (!isUntouched) throw replaced(effect);
+      if (!isUntouched) throw replaced(effect, seen);
+      // The service says that it has executed nothing, and the object shows it.
+      if (lost.isOver) throw lost.error;
     } else {
       // An object that is older than this write has overwritten nothing.
       const mayHaveWon = hasLost && !isOlder(seen, now() - started);
@@ -294,9 +297,9 @@ export async function guardedWrite<Seen extends SeenObject, Written>(
         Math.min(pauseMillisecondsMax, firstPauseMilliseconds * 2 ** Math.min(conflicts++, 10)),
       );
     }
-    guard = isBlind && unknowns === 0 ? null : guardOf(seen);
+    guard = isBlind && lost.error === null ? null : guardOf(seen);
   }
-  if (unknowns > 0) throw replaced(effect);
+  if (lost.error !== null) throw uncertain(effect, lost.error);
   const failure = { outcome: "not executed", reason: "conflict" } as const;
   throw new StoreError(10058, undefined, { failure });
 }
@@ -361,9 +364,31 @@ export function requiredGuardHeaders(
   return guardHeaders(guard, { putIfMatch: putIfMatch ?? "quoted", putIfNoneMatch: true });
 }
 
+/**
+ * The answers of a write that do not decide it: none came, or one that leaves open what happened, or one that puts the
+ * write off. Proxies put off what they have passed on, so the object is read in each case.
+ */
+export class LostAnswers {
+  /** The last of them. */
+  error: RemoteError | null = null;
+  /** The write is not sent again. */
+  isOver = false;
+  /** Without a word of the service that nothing was executed. */
+  isUnknown = false;
+  #count = 0;
+
+  add(error: RemoteError): void {
+    this.error = error;
+    this.isUnknown ||= error.failure === "unknown";
+    const isGivenUp = isPutOff(error) && error.retry === null;
+    this.isOver = ++this.#count > unknownsMax || error.isSilence || isGivenUp;
+  }
+}
+
 /** Passes on what is known not to have been executed. */
-export function unknownOutcome(error: unknown): RemoteError {
-  if (error instanceof RemoteError && error.failure === "unknown") return error;
+export function lostAnswer(error: unknown): RemoteError {
+  if (error instanceof RemoteError && (error.failure === "unknown" || isPutOff(error)))
+    return error;
   throw error;
 }
 
@@ -375,12 +400,17 @@ export function uncertain(effect: Effect, error: RemoteError): StoreError {
   );
 }
 
-export function replaced(effect: Effect): StoreError {
-  const since = effect === "stored" ? "overwritten" : "stored";
+/** @param found what the service has now, for people */
+export function replaced(
+  effect: Effect,
+  seen: SeenObject | null,
+  found = seen === null ? "no object" : "another object",
+): StoreError {
+  const since = effect === "deleted" ? "stored" : seen === null ? "deleted" : "overwritten";
   return new StoreError(
     10001,
-    `The object may have been ${effect} and ${since} by another writer since: the answer of the S3 ` +
-      "service was lost, and the service has another object now. Read the object to find out.",
+    `The object may have been ${effect} and ${since} by another writer since: the S3 service did not ` +
+      `confirm the request, and has ${found} now. Read the object to find out.`,
     { failure: { outcome: "unknown", reason: "conflict" } },
   );
 }

@@ -1,6 +1,6 @@
 /** What an answer decides, and when a request is sent again. */
 import type { Refusal } from "./remote-sentences.ts";
-import type { RemoteFailure } from "./s3-transport.ts";
+import type { RemoteError, RemoteFailure } from "./s3-transport.ts";
 
 const attemptsMax = 5;
 const firstDelayMilliseconds = 100;
@@ -46,15 +46,24 @@ const refusedCodes = new Set([
   "TokenRefreshRequired",
 ]);
 
+/** Of an answer that puts a request off. */
+const putOffStatuses: ReadonlySet<number> = new Set([408, 429, 503]);
+
 /**
- * `result`: the caller decides. `unreachable`: the service has not executed the request and can do so
- * later.
+ * `result`: the caller decides. `unreachable`: the service says that it has not executed the request and can do so
+ * later. A status alone does not say so, because proxies answer with it also after they have passed a request on.
  */
 export function verdictOf({ status, document, isForeign }: Refusal): RemoteFailure | "result" {
-  if (status === 408 || status === 429 || status === 503) return "unreachable";
+  if (putOffStatuses.has(status)) return document === null ? "unknown" : "unreachable";
   if (status === 400 && document?.code === "RequestTimeout") return "unreachable";
   // 507: there is no space on the device, and a later attempt is no better.
   if (status >= 500 && status !== 501 && status !== 507) return "unknown";
   if (status < 400 || [401, 403, 405, 501, 507].includes(status)) return "refused";
   return isForeign || refusedCodes.has(document?.code ?? "") ? "refused" : "result";
+}
+
+/** Whether an answer puts the request off, after which a write is sent again only when its object has been read. */
+export function isPutOff({ failure, status }: RemoteError): boolean {
+  if (status === undefined) return false;
+  return failure === "unreachable" || putOffStatuses.has(status);
 }

@@ -76,15 +76,21 @@ export async function readExpected(
 
 /**
  * @param name of the document; without a name, any
+ * @param outcome of the request that was answered with the text
  * @throws RemoteError for a text that is no such document
  */
-export function requireDocument(text: string, name?: string): XmlElement {
+export function requireDocument(
+  text: string,
+  name?: string,
+  outcome: ServiceFailure["outcome"] = "not executed",
+): XmlElement {
   const document = parseDocument(text);
   if (document !== null && (name === undefined || document.name === name)) return document;
   const wanted = name === undefined ? "XML" : `the document ${name}`;
   throw new RemoteError(
     "unknown",
     `Cannot read an answer of the S3 service: the text is not ${wanted}.`,
+    { outcome },
   );
 }
 

@@ -31,7 +31,7 @@ import {
   transportSentence,
   type Refusal,
 } from "./remote-sentences.ts";
-import { retryAfterMilliseconds, retryDelay, verdictOf } from "./retry.ts";
+import { isPutOff, retryAfterMilliseconds, retryDelay, verdictOf } from "./retry.ts";
 import {
   guardedBody,
   idleBytesMin,
@@ -44,6 +44,7 @@ import {
 import {
   RemoteError,
   TransportError,
+  type RemoteFailure,
   type S3Answer,
   type S3Message,
   type S3Transport,
@@ -66,10 +67,15 @@ export interface S3Request {
   readonly body?: Uint8Array | (() => Promise<SizedStream>);
   /**
    * Whether the request may be executed twice. Default: for GET and HEAD only. Any other request is
-   * repeated only after an answer that says that nothing was executed (429, 503), or when no connection
-   * was made.
+   * repeated only after an answer of the service that says that nothing was executed (429, 503), or when no
+   * connection was made.
    */
   readonly isRepeatable?: boolean;
+  /**
+   * Of a write whose object the caller reads before it sends the request again: after an answer that puts the request
+   * off, `send()` waits and rejects. The last of these errors has no `retry`.
+   */
+  readonly attempts?: { failed: number };
 }
 
 /** What tests replace, and the bounds of the configuration. */
@@ -161,18 +167,20 @@ export class S3Connection {
    */
   async send(request: S3Request): Promise<S3Result> {
     const { now, random, sleep, onRetry } = this.shared.options;
-    const { method, isRepeatable = method === "GET" || method === "HEAD" } = request;
+    const { isRepeatable = isRead(request), attempts = { failed: 0 } } = request;
     const time = this.time ?? this.newTime();
     const started = now();
     let isUnknown = false;
-    for (let failed = 1; ; failed++) {
+    for (;;) {
       try {
         return await this.attempt(request, time);
       } catch (error) {
         if (!(error instanceof RemoteError)) throw error;
         const { failure, retry } = error;
+        const failed = ++attempts.failed;
+        const isOfCaller = request.attempts !== undefined && isPutOff(error);
         isUnknown ||= failure === "unknown";
-        const mayRepeat = isRepeatable || failure === "unreachable";
+        const mayRepeat = isRepeatable || isOfCaller || failure === "unreachable";
         const elapsed = now() - started;
         const rest = Math.min(retryMillisecondsMax - elapsed, time.ends - now());
         const delay =
@@ -186,11 +194,14 @@ export class S3Connection {
             : null;
         if (delay === null) {
           const last = error.reason === "throttled" ? throttled(error, failed, elapsed) : error;
+          if (isRead(request)) throw Object.assign(last, readOutcome);
+          if (isOfCaller) throw copyOf(last, failure);
           // An earlier attempt may have been executed.
-          throw isUnknown ? asUnknown(last) : last;
+          throw isUnknown ? copyOf(last, "unknown") : last;
         }
         onRetry(request, failed, error);
         await sleep(delay);
+        if (isOfCaller) throw error;
       }
     }
   }
@@ -299,7 +310,7 @@ export class S3Connection {
       const message = await this.messageOf(request, content, abort.signal, onContent);
       const answer = await transport(message);
       if (answer.body === null) held.release();
-      return this.guarded(answer, { held, abort, time });
+      return this.guarded(answer, { held, abort, time, request });
     } catch (error) {
       held.release();
       if (!(error instanceof TransportError)) throw error;
@@ -324,7 +335,13 @@ export class S3Connection {
       held,
       abort,
       time,
-    }: { readonly held: Place; readonly abort: AbortController; readonly time: CallTime },
+      request,
+    }: {
+      readonly held: Place;
+      readonly abort: AbortController;
+      readonly time: CallTime;
+      readonly request: S3Request;
+    },
   ): Omit<S3Result, "error"> {
     const { now, idleMilliseconds } = this.shared.options;
     const { status, headers } = answer;
@@ -337,6 +354,7 @@ export class S3Connection {
         const sentence = `${nameOf(this.place)} sent an incomplete answer: ${reason}. Try again.`;
         const { requestId } = serviceFields({ status, headers, document: null });
         return new RemoteError("unknown", sentence, {
+          ...(isRead(request) && readOutcome),
           status,
           ...(requestId !== undefined && { requestId }),
           isSilence,
@@ -466,11 +484,22 @@ function contentOf(
 function throttled(error: RemoteError, attempts: number, milliseconds: number): RemoteError {
   const asked = error.retry?.askedMilliseconds ?? null;
   const sentence = throttledSentence(attempts, milliseconds, asked);
-  const message = `${error.message} ${sentence}`;
-  return new RemoteError(error.failure, message, { ...failureOf(error), cause: error });
+  return copyOf(error, error.failure, `${error.message} ${sentence}`);
 }
 
-function asUnknown(error: RemoteError): RemoteError {
-  if (error.failure === "unknown") return error;
-  return new RemoteError("unknown", error.message, { ...failureOf(error), cause: error });
+/** Without `retry`. */
+function copyOf(
+  error: RemoteError,
+  failure: RemoteFailure,
+  message: string = error.message,
+): RemoteError {
+  const { isSilence } = error;
+  const { outcome: _, ...fields } = failureOf(error);
+  return new RemoteError(failure, message, { ...fields, isSilence, cause: error });
+}
+
+const readOutcome = { outcome: "not executed" } as const;
+
+function isRead({ method }: Pick<S3Request, "method">): boolean {
+  return method === "GET" || method === "HEAD";
 }

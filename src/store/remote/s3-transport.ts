@@ -58,9 +58,9 @@ export class TransportError extends Error {
 /**
  * Why a request to an S3 service has no result.
  *
- * `unreachable`: nothing was executed. `unknown`: the request was sent and no answer came, or an
- * answer that leaves open what happened (500, 502, 504). `refused`: wrong keys, a missing bucket, a clock
- * that is off, a request that the service does not take.
+ * `unreachable`: there was no connection, or the service says that it has executed nothing. `unknown`: the request was
+ * sent and no answer came, or an answer that leaves open what happened (500, 502, 504; 503 of a server that is no S3
+ * service). `refused`: wrong keys, a missing bucket, a clock that is off, a request that the service does not take.
  */
 export type RemoteFailure = "unreachable" | "unknown" | "refused";
 
@@ -70,7 +70,7 @@ const reasonDefaults: Readonly<Record<RemoteFailure, FailureReason>> = {
   refused: "refused",
 };
 
-/** The outcome follows from the failure. */
+/** The outcome follows from the failure, unless it is named: a read executes nothing, however it ends. */
 interface RemoteErrorOptions extends Partial<ServiceFailure> {
   readonly retry?: RemoteError["retry"];
   readonly isSilence?: boolean;
@@ -112,6 +112,6 @@ export class RemoteError extends Error implements ServiceFailure {
     this.isSilence = isSilence;
     const outcome = failure === "unknown" ? "unknown" : "not executed";
     const reason = isSilence ? "timeout" : reasonDefaults[failure];
-    Object.assign(this, { reason, ...fields, outcome });
+    Object.assign(this, { reason, outcome, ...fields });
   }
 }
