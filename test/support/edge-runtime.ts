@@ -86,6 +86,8 @@ export async function serve(
   return {
     /** Whether workerd has started. */
     isRunning: ports.size === sockets.length,
+    pid: child.pid as number,
+    port: ports.get("http") as number,
     output: () => output,
     fetch: (path: string, init?: RequestInit) => fetch(`${origin("http")}/${path}`, init),
     status: (path: string) => fetch(`${origin("status")}/${path}`),

@@ -80,12 +80,11 @@ export class ContentWriter {
     // A stream whose length is too large is refused before a byte is read.
     if (length !== null) validateUploadSize(length);
     const source = marked ? new MarkedSource(stream) : new StreamSource(stream);
-    // One byte more: a stream that does not fill the buffer has ended. A source of a marked stream reads the
-    // first byte by itself, and the rest must not be empty.
+    // One byte more: a stream that has fewer bytes has ended.
     const { streamBytesMax } = this.#limits;
     const startBytes = Math.max(1, Math.min(length ?? streamBytesMax, streamBytesMax)) + 1;
-    const start = await source.read(new ArrayBuffer(startBytes));
-    if (start.length < startBytes) return inline(start, algorithms);
+    const start = await readStart(source, startBytes);
+    if (sizeOf(start) < startBytes) return inline(joined(start), algorithms);
 
     const blob = this.#newName();
     const { readable, writable } =
@@ -98,21 +97,26 @@ export class ContentWriter {
     diskFailed.catch(() => {});
     let size = 0;
     let reading = false;
+    const take = async (chunk: Uint8Array<ArrayBuffer>): Promise<void> => {
+      size += chunk.length;
+      validateUploadSize(size);
+      await Promise.race([
+        Promise.all([file.write(chunk), ...hashes.map((running) => running.write(chunk))]),
+        diskFailed,
+      ]);
+    };
     try {
-      let chunk: Uint8Array<ArrayBuffer> = start;
-      while (chunk.length > 0) {
-        size += chunk.length;
-        validateUploadSize(size);
-        await Promise.race([
-          Promise.all([file.write(chunk), ...hashes.map((running) => running.write(chunk))]),
-          diskFailed,
-        ]);
+      for (const piece of start) await take(piece);
+      let buffer = new ArrayBuffer(readBytes);
+      for (;;) {
+        reading = true;
+        const chunk = await source.read(buffer);
+        reading = false;
+        if (chunk.length === 0) break;
+        await take(chunk);
         // The file and the hashes have consumed the chunk, so its memory is reused. The garbage
         // collector would not keep up with the chunks of a large upload.
-        const buffer = chunk === start ? new ArrayBuffer(readBytes) : chunk.buffer;
-        reading = true;
-        chunk = await source.read(buffer);
-        reading = false;
+        buffer = chunk.buffer;
       }
       await Promise.race([file.close(), diskFailed]);
       await written;
@@ -137,6 +141,43 @@ export class ContentWriter {
   #newName(): string {
     return makeBlobName(this.#runId, crypto.randomUUID().replaceAll("-", ""));
   }
+}
+
+/**
+ * The first bytes of a stream, as many as asked for, or all. A piece is as large as what has arrived before, because
+ * workerd keeps the memory of a read that waits for a slow client, also after the client has gone.
+ */
+async function readStart(source: StreamSource, bytes: number): Promise<Uint8Array<ArrayBuffer>[]> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  for (let size = 0; size < bytes;) {
+    const step = Math.max(size, firstPieceBytes);
+    const rest = bytes - size;
+    // A source of a marked stream reads the first byte by itself, and the rest must not be empty.
+    const wanted = rest <= 2 * step ? rest : step;
+    const piece = await source.read(new ArrayBuffer(wanted));
+    pieces.push(piece);
+    size += piece.length;
+    if (piece.length < wanted) break;
+  }
+  return pieces;
+}
+
+const firstPieceBytes = 8 * 1024;
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((size, piece) => size + piece.length, 0);
+}
+
+function joined(pieces: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [first] = pieces;
+  if (first !== undefined && pieces.length === 1) return first;
+  const bytes = new Uint8Array(sizeOf(pieces));
+  let size = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, size);
+    size += piece.length;
+  }
+  return bytes;
 }
 
 async function inline(bytes: Uint8Array, algorithms: HashAlgorithm[]): Promise<Content> {
