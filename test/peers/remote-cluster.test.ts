@@ -3,13 +3,17 @@
  * of the table in `docs/cluster.md`, so the table says what was measured.
  */
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import type { Conditional } from "../../src/store/core/conditional.ts";
 import { createHttpTransport } from "../../src/store/node/http-transport.ts";
-import { probe } from "../../src/store/remote/probe.ts";
+import { confirmFeatures, probe } from "../../src/store/remote/probe.ts";
+import { RemoteBucket } from "../../src/store/remote/remote-bucket.ts";
 import { requireFeatures } from "../../src/store/remote/remote-gaps.ts";
 import type { RemoteCredentials, RemoteFeatures } from "../../src/store/remote/remote-options.ts";
 import { S3Connection } from "../../src/store/remote/s3-connection.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
+import { contentOf } from "../store/support/remote-store.ts";
+import { description } from "../store/support/store-client.ts";
 import { installedCephVersion, startCeph, type CephService } from "./ceph/cluster.ts";
 import { measurements, RawService } from "./remote/measurements.ts";
 
@@ -108,17 +112,8 @@ describe.each(["Ledge", ...cephColumns.map((version) => `Ceph ${version}`)])("%s
     "is refused where the bucket has versions, each time",
     async () => {
       const versioned = connectTo("versioned");
-      const enabled = "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
       await service.send({ method: "PUT", path: "/versioned" });
-      await versioned.exchange(
-        {
-          method: "PUT",
-          query: [["versioning", ""]],
-          headers: { "content-type": "application/xml" },
-          body: new TextEncoder().encode(enabled),
-        },
-        "turn on versions",
-      );
+      await turnOnVersions(versioned);
       const buckets = [connectTo(bucketName), versioned];
       for (let count = 0; count < 5; count++) {
         const [plain, found] = await Promise.all(buckets.map(probe));
@@ -134,7 +129,77 @@ describe.each(["Ledge", ...cephColumns.map((version) => `Ceph ${version}`)])("%s
       expect(text).not.toContain("<Key>");
     },
   );
+
+  it.runIf(name.includes(" 20."))(
+    "loses no acknowledged increment when versions are turned on while buckets are in use",
+    async () => {
+      await service.send({ method: "PUT", path: "/switched" });
+      const features = await probe(connectTo("switched"));
+      const spool = { open: () => Promise.reject(new Error("unused")), remove: async () => {} };
+      const runtimes = [0, 1].map(() => {
+        const connection = connectTo("switched");
+        const confirm = (hasVersionIds: boolean) =>
+          confirmFeatures(connection, features, [], hasVersionIds);
+        return new RemoteBucket({ connection, features, spool }, { confirm, isConfirmed: true });
+      });
+      await put(runtimes[0]!, 0);
+      let acknowledged = 0;
+      const refusals: string[] = [];
+      /** Ends with a refusal that says that nothing was executed. */
+      const increment = async (bucket: RemoteBucket): Promise<void> => {
+        for (;;) {
+          const { value, etag } = await read(bucket);
+          const onlyIf = { etagMatches: [{ kind: "strong", value: etag }] } as const;
+          const outcome = await put(bucket, value + 1, onlyIf);
+          if (outcome.ok) acknowledged += outcome.value === null ? 0 : 1;
+          else if (outcome.failure?.outcome === "not executed" && outcome.code !== 10058) {
+            refusals.push(outcome.text);
+            return;
+          }
+        }
+      };
+      const clients = runtimes.flatMap((bucket) => [1, 2, 3, 4].map(() => increment(bucket)));
+      await vi.waitFor(() => expect(acknowledged).toBeGreaterThan(40), { timeout: 60_000 });
+      await turnOnVersions(connectTo("switched"));
+      await Promise.all(clients);
+      expect(refusals).toEqual(
+        clients.map(() => expect.stringMatching(/has versions \(enabled\): use a bucket without/)),
+      );
+      const { value } = await read(runtimes[0]!);
+      expect(value).toBeGreaterThanOrEqual(acknowledged);
+    },
+  );
 });
+
+function put(bucket: RemoteBucket, value: number, onlyIf?: Conditional) {
+  return bucket.execute({
+    method: "put",
+    key: "counter",
+    content: contentOf(String(value)),
+    ...description,
+    ...(onlyIf && { onlyIf }),
+  });
+}
+
+async function read(bucket: RemoteBucket) {
+  const found = await bucket.get({ key: "counter" });
+  if (found?.status !== "found") throw new Error("There is no counter.");
+  const { etag } = found.object;
+  return { value: Number(new TextDecoder().decode(found.content as ArrayBuffer)), etag };
+}
+
+async function turnOnVersions(connection: S3Connection): Promise<void> {
+  const enabled = "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
+  await connection.exchange(
+    {
+      method: "PUT",
+      query: [["versioning", ""]],
+      headers: { "content-type": "application/xml" },
+      body: new TextEncoder().encode(enabled),
+    },
+    "turn on versions",
+  );
+}
 
 /** What holds in races: the last part of docs/cluster.md. */
 function raced(name: string): Partial<RemoteFeatures> {

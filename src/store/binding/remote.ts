@@ -11,6 +11,7 @@ import { confirmFeatures, requireBucket } from "../remote/probe.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
 import { bucketStatus, RemoteMetrics, type RemoteEvent } from "../remote/remote-metrics.ts";
 import {
+  gapsOf,
   remoteVariables,
   type RemoteCredentials,
   type RemoteFeatures,
@@ -66,11 +67,15 @@ export default function createRemoteBinding(inner: InnerBindings, tracing?: Trac
   const spool = new DiskSpool(blobs);
   // The lost races of a probe are not counted.
   const probed = new S3Connection(place, keys, transport);
-  const confirm = accept && (() => confirmFeatures(probed, features, accept));
+  // What was found at the start was accepted there.
+  const accepted = accept ?? gapsOf(features);
+  const confirm = (hasVersionIds: boolean) =>
+    confirmFeatures(probed, features, accepted, hasVersionIds);
+  const isConfirmed = accept === undefined;
   const client = new RemoteCalls({
     ...bucket,
     blobs,
-    bucket: new RemoteBucket({ connection, features, spool }, { metrics, confirm }),
+    bucket: new RemoteBucket({ connection, features, spool }, { metrics, confirm, isConfirmed }),
   });
   if (inner.status !== undefined) {
     // Not counted, and sent again at once: a check has little time.

@@ -20,7 +20,7 @@ import { failureOf, StoreError } from "../core/errors.ts";
 import { deleteKeysMax } from "../core/limits.ts";
 import { decodeObjects } from "../core/object.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
-import { requireBucket } from "../remote/probe.ts";
+import { confirmFeatures, requireBucket } from "../remote/probe.ts";
 import { needsFeatures, RemoteBucket } from "../remote/remote-bucket.ts";
 import type { Spool } from "../remote/remote-context.ts";
 import {
@@ -106,7 +106,7 @@ class ServiceBucket implements Bucket {
     find: () => Promise<RemoteFeatures>,
     spool: SpoolFolder,
   ) {
-    const { credentials, accept: _accept, ...place } = access;
+    const { credentials, accept, ...place } = access;
     const connection = new S3Connection(place, credentials, transport);
     const opened = (found: () => Promise<RemoteFeatures>) =>
       untilSuccess(async () => {
@@ -119,7 +119,9 @@ class ServiceBucket implements Bucket {
             ? new RemoteUnusableError(error.message, error)
             : error;
         });
-        return new RemoteBucket({ connection, features, spool });
+        const confirm = (hasVersionIds: boolean) =>
+          confirmFeatures(connection, features, accept, hasVersionIds);
+        return new RemoteBucket({ connection, features, spool }, { confirm, isConfirmed: true });
       });
     this.name = name;
     this.place = place;

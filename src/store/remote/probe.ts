@@ -52,15 +52,19 @@ export async function probe(connection: S3Connection): Promise<RemoteFeatures> {
  * What the service of a bucket honours, if the service is the one that was probed: then this is one request. If not,
  * because it was upgraded or its bucket has versions by now, the service is probed again.
  *
+ * @param hasVersionIds whether answers name versions: a service that does not say whether the bucket has versions is
+ *   probed then
  * @throws RemoteError also when the other service does not hold what the bucket needs
  */
 export async function confirmFeatures(
   connection: S3Connection,
   known: RemoteFeatures,
   accept: readonly RemoteGap[],
+  hasVersionIds = false,
 ): Promise<RemoteFeatures> {
   const { server, versioning } = await identifyService(connection);
-  if (server === known.service.server && versioning === known.service.versioning) return known;
+  const isSame = server === known.service.server && versioning === known.service.versioning;
+  if (isSame && !(hasVersionIds && versioning === "unknown")) return known;
   const features = await probe(connection);
   requireFeatures(connection.place, features, accept);
   return features;

@@ -123,6 +123,55 @@ describe("RemoteBucket", () => {
     expect(asked).toBe(2);
   });
 
+  it("asks again when an answer names a version, and acknowledges no write until the service has answered", async () => {
+    const bytes = new Uint8Array([1]);
+    const etag = `"${md5(bytes)}"`;
+    let puts = 0;
+    const hasVersions = { value: false };
+    const remote = simulatedContext((_, { method }) => {
+      if (method !== "PUT") return simulatedAnswer(404, { text: errorDocument("NoSuchKey") });
+      puts++;
+      return simulatedAnswer(200, {
+        etag,
+        ...(hasVersions.value && { "x-amz-version-id": "null" }),
+      });
+    });
+    const asked: boolean[] = [];
+    let refusal: RemoteError | null = null;
+    const confirm = async (hasVersionIds: boolean) => {
+      asked.push(hasVersionIds);
+      if (refusal !== null) throw refusal;
+      return remote.features;
+    };
+    const features = { ...remote.features, unconditionalPut: "plain" } as const;
+    const bucket = new RemoteBucket({ ...remote, features }, { confirm, isConfirmed: true });
+    const put = () =>
+      bucket.execute({
+        method: "put",
+        key: "a",
+        http: {},
+        custom: {},
+        storageClass: "Standard",
+        content: { bytes, checksums: { md5: md5(bytes) } },
+      });
+    expect(await put()).toMatchObject({ ok: true });
+    expect(asked).toEqual([]);
+    hasVersions.value = true;
+    refusal = new RemoteError("refused", "It lacks conditional-put.");
+    const text =
+      "The object may have been stored or not: It lacks conditional-put. Read the object to find out.";
+    expect(await put()).toMatchObject({ ok: false, text, failure: { outcome: "unknown" } });
+    const sent = puts;
+    const refused = { text: "It lacks conditional-put.", failure: { outcome: "not executed" } };
+    expect(await put()).toMatchObject({ ok: false, ...refused });
+    expect([puts, asked]).toEqual([sent, [true, true]]);
+    // Some services name versions of a bucket that has none.
+    refusal = null;
+    expect(await put()).toMatchObject({ ok: true });
+    expect(await put()).toMatchObject({ ok: true });
+    expect(asked).toEqual([true, true, true]);
+  });
+
   it("refuses a key that is too long with the prefix", async () => {
     const { bucket } = bucketOf(() => [404, ""]);
     const outcome = await bucket.execute({ method: "head", key: "k".repeat(1020) });

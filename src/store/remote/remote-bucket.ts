@@ -16,7 +16,7 @@ import {
   listParts,
   uploadPart,
 } from "./remote-uploads.ts";
-import { deleteObjects, putObject } from "./remote-writes.ts";
+import { deleteObjects, putObject, uncertain } from "./remote-writes.ts";
 import type { RemoteFeatures } from "./remote-options.ts";
 import { RemoteError } from "./s3-transport.ts";
 
@@ -29,31 +29,47 @@ const confirmationMillisecondsMax = 60_000;
 export class RemoteBucket {
   readonly #metrics: RemoteMetrics;
   #context: RemoteContext;
-  #confirm: (() => Promise<RemoteFeatures>) | undefined;
+  readonly #confirm: ((hasVersionIds: boolean) => Promise<RemoteFeatures>) | undefined;
   #confirmation: Promise<void> | undefined;
+  #isConfirmed: boolean;
+  /** Whether the service was asked after an answer that names a version. */
+  #isConfirmedWithVersionIds = false;
 
-  /** @param more `confirm` is asked before the first write what the service honours, until it answers */
+  /**
+   * @param more `confirm` is asked what the service honours, until it answers: before the first write unless
+   *   `isConfirmed`, and when an answer names a version, because the bucket may have versions by now
+   */
   constructor(
     options: Parameters<typeof createContext>[0],
     more: {
       readonly metrics?: RemoteMetrics;
-      readonly confirm?: () => Promise<RemoteFeatures>;
+      readonly confirm?: (hasVersionIds: boolean) => Promise<RemoteFeatures>;
+      readonly isConfirmed?: boolean;
     } = {},
   ) {
     this.#context = createContext(options);
     this.#metrics = more.metrics ?? new RemoteMetrics();
     this.#confirm = more.confirm;
+    this.#isConfirmed = more.isConfirmed ?? false;
+  }
+
+  get #isOpen(): boolean {
+    if (this.#confirm === undefined) return false;
+    const { hasVersionIds } = this.#context.connection;
+    return !this.#isConfirmed || (hasVersionIds && !this.#isConfirmedWithVersionIds);
   }
 
   /** Operations that come meanwhile have the same confirmation. */
   async #confirmed(): Promise<RemoteContext> {
     for (;;) {
       const confirm = this.#confirm;
-      if (confirm === undefined) return this.#context;
-      const confirmation = (this.#confirmation ??= confirm()
+      if (confirm === undefined || !this.#isOpen) return this.#context;
+      const { hasVersionIds } = this.#context.connection;
+      const confirmation = (this.#confirmation ??= confirm(hasVersionIds)
         .then((features) => {
           this.#context = { ...this.#context, features };
-          this.#confirm = undefined;
+          this.#isConfirmed = true;
+          this.#isConfirmedWithVersionIds = hasVersionIds;
         })
         .finally(() => (this.#confirmation = undefined)));
       const late = Promise.withResolvers<void>();
@@ -72,8 +88,18 @@ export class RemoteBucket {
     const operation = request as unknown as Executed;
     try {
       const work = async (): Promise<Result<Exclude<Method, "get">>> => {
-        const context = needsFeatures(operation.method) ? await this.#confirmed() : this.#context;
-        return perform(operation.method === "stats" ? context : ofCall(context), operation);
+        const { method } = operation;
+        const isWrite = needsFeatures(method);
+        const context = isWrite ? await this.#confirmed() : this.#context;
+        const result = await perform(method === "stats" ? context : ofCall(context), operation);
+        if (isWrite) {
+          // A bucket with versions may have executed the write beside another one that contradicts it.
+          await this.#confirmed().catch((error: unknown) => {
+            if (!(error instanceof RemoteError)) throw error;
+            throw uncertain(method === "delete" ? "deleted" : "stored", error);
+          });
+        }
+        return result;
       };
       const value = await this.#metrics.measure(operation.method, keyOf(operation), work);
       return { ok: true, value: value as Result<M> };

@@ -29,6 +29,21 @@ const failures: Readonly<Record<TransportFailure, readonly [state: string, advic
   lost: ["gave no answer", "Check the service and the network."],
 };
 
+/** What a request asks for, as far as services differ: `PUT with if-none-match`. */
+export function askedOf({
+  method,
+  query = [],
+  headers = {},
+}: {
+  readonly method: string;
+  readonly query?: readonly (readonly [name: string, value: string])[];
+  readonly headers?: Readonly<Record<string, string>>;
+}): string {
+  const names = [...query.map(([name]) => name), ...Object.keys(headers)];
+  const special = names.filter((name) => /^(?:if-|uploads$|delete$|x-amz-(?!meta-))/.test(name));
+  return special.length === 0 ? method : `${method} with ${special.join(", ")}`;
+}
+
 /** `The remote "cluster" (https://s3.example.net)` */
 export function nameOf({ remote, endpoint }: RemotePlace): string {
   return `The remote "${remote}" (${endpoint})`;

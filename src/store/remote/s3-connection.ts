@@ -9,7 +9,6 @@
  * A request is sent again after an exponential backoff with full jitter, so that clients that failed at the
  * same time do not come back at the same time.
  */
-import { failureOf } from "../core/errors.ts";
 import { RequestSigner } from "../../http/signature.ts";
 import { canonicalQuery, encodeComponent } from "../../http/uri.ts";
 import { placesOf, type ConnectionPlaces, type Place } from "./connection-places.ts";
@@ -20,6 +19,7 @@ import {
   type RemotePlace,
 } from "./remote-options.ts";
 import {
+  askedOf,
   failureSentence,
   nameOf,
   queueSentence,
@@ -42,9 +42,9 @@ import {
   type S3Result,
 } from "./s3-answer.ts";
 import {
+  copyOf,
   RemoteError,
   TransportError,
-  type RemoteFailure,
   type S3Answer,
   type S3Message,
   type S3Transport,
@@ -97,6 +97,13 @@ interface CallTime {
   ends: number;
 }
 
+interface Exchange {
+  readonly request: S3Request;
+  readonly held: Place;
+  readonly abort: AbortController;
+  readonly time: CallTime;
+}
+
 /** What a connection and the connections of its calls share. */
 interface Shared {
   readonly transport: S3Transport;
@@ -106,6 +113,7 @@ interface Shared {
   readonly places: ConnectionPlaces;
   /** Whether the service verifies a path with slashes where the request has `%2F` (see above). */
   signsSlashes: boolean;
+  hasVersionIds: boolean;
 }
 
 /** Its members are private for TypeScript only: the connection of a call is a copy. */
@@ -130,7 +138,16 @@ export class S3Connection {
       options: bounds,
       places: placesOf(place.endpoint, bounds.connections),
       signsSlashes: true,
+      hasVersionIds: false,
     };
+  }
+
+  /**
+   * Whether an answer has named a version. That says nothing by itself: Garage names versions and has none, and
+   * versions that are suspended are named "null", or not at all.
+   */
+  get hasVersionIds(): boolean {
+    return this.shared.hasVersionIds;
   }
 
   /** The same connection, for one call of a bucket that begins now: its requests share the time of a call. */
@@ -309,6 +326,7 @@ export class S3Connection {
     try {
       const message = await this.messageOf(request, content, abort.signal, onContent);
       const answer = await transport(message);
+      this.shared.hasVersionIds ||= versionHeaders.some((name) => answer.headers.has(name));
       if (answer.body === null) held.release();
       return this.guarded(answer, { held, abort, time, request });
     } catch (error) {
@@ -331,17 +349,7 @@ export class S3Connection {
 
   private guarded(
     answer: S3Answer,
-    {
-      held,
-      abort,
-      time,
-      request,
-    }: {
-      readonly held: Place;
-      readonly abort: AbortController;
-      readonly time: CallTime;
-      readonly request: S3Request;
-    },
+    { held, abort, time, request }: Exchange,
   ): Omit<S3Result, "error"> {
     const { now, idleMilliseconds } = this.shared.options;
     const { status, headers } = answer;
@@ -455,13 +463,6 @@ export function requestPath(
   return { sent: hasDots ? `${bucket}/${segments.join("%2F")}` : decoded, decoded };
 }
 
-/** What a request asks for, as far as services differ: `PUT with if-none-match`. */
-function askedOf({ method, query = [], headers = {} }: S3Request): string {
-  const names = [...query.map(([name]) => name), ...Object.keys(headers)];
-  const special = names.filter((name) => /^(?:if-|uploads$|delete$|x-amz-(?!meta-))/.test(name));
-  return special.length === 0 ? method : `${method} with ${special.join(", ")}`;
-}
-
 /** A longer value in memory goes out in pieces, so that a connection that takes none of them is noticed. */
 function contentOf(
   body: Uint8Array | SizedStream | undefined,
@@ -487,16 +488,7 @@ function throttled(error: RemoteError, attempts: number, milliseconds: number): 
   return copyOf(error, error.failure, `${error.message} ${sentence}`);
 }
 
-/** Without `retry`. */
-function copyOf(
-  error: RemoteError,
-  failure: RemoteFailure,
-  message: string = error.message,
-): RemoteError {
-  const { isSilence } = error;
-  const { outcome: _, ...fields } = failureOf(error);
-  return new RemoteError(failure, message, { ...fields, isSilence, cause: error });
-}
+const versionHeaders = ["x-amz-version-id", "x-amz-delete-marker"];
 
 const readOutcome = { outcome: "not executed" } as const;
 

@@ -3,7 +3,7 @@
  * (`store/node/http-transport.ts`). A transport sends one request once. Retries are those of the connection.
  */
 
-import type { FailureReason, ServiceFailure } from "../core/errors.ts";
+import { failureOf, type FailureReason, type ServiceFailure } from "../core/errors.ts";
 
 export interface S3Message {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
@@ -114,4 +114,15 @@ export class RemoteError extends Error implements ServiceFailure {
     const reason = isSilence ? "timeout" : reasonDefaults[failure];
     Object.assign(this, { reason, outcome, ...fields });
   }
+}
+
+/** The same error with another failure, and without `retry`. */
+export function copyOf(
+  error: RemoteError,
+  failure: RemoteFailure,
+  message: string = error.message,
+): RemoteError {
+  const { isSilence } = error;
+  const { outcome: _, ...fields } = failureOf(error);
+  return new RemoteError(failure, message, { ...fields, isSilence, cause: error });
 }
