@@ -104,7 +104,7 @@ beforeAll(async () => {
           ...config,
           env: {
             ...config.env,
-            THING: { type: "durable-object", workerName: "script", exportName: "Thing" },
+            THING: { type: "durable-object", worker: "script", exportName: "Thing" },
           },
           exports: { Thing: { type: "durable-object", storage: "sqlite" } },
         },
