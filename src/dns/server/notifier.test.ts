@@ -172,6 +172,36 @@ describe("Notifier", () => {
     expect(notifications()).toHaveLength(2);
   });
 
+  it("announces a change that comes while the secondary is asked for its serial", async () => {
+    const { notifier, sent, notifications, put, ask } = start(["one.test"], silent);
+    notifier.start();
+    await vi.advanceTimersByTimeAsync(100);
+    ask();
+    // The message is acknowledged, the secondary has asked, and the question for its serial is on its way.
+    await vi.advanceTimersByTimeAsync(415);
+    expect(sent).toHaveLength(2);
+    put("one.test", 2);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(notifications()).toHaveLength(2);
+  });
+
+  it("announces a change that comes during the last message about a serial", async () => {
+    let onMessage = (): void => {};
+    const { notifier, sent, put } = start(["one.test"], () => {
+      onMessage();
+      return null;
+    });
+    notifier.start();
+    await vi.advanceTimersByTimeAsync(24 * hour);
+    const messages = sent.length;
+    onMessage = () => {
+      if (sent.length === 2 * messages) put("one.test", 3);
+    };
+    put("one.test", 2);
+    await vi.advanceTimersByTimeAsync(24 * hour);
+    expect(sent).toHaveLength(3 * messages);
+  });
+
   it("gives up after the refresh time, and asks a silent secondary for nothing", async () => {
     const { notifier, sent, notifications, put } = start(["one.test"], () => null);
     notifier.start();

@@ -168,15 +168,17 @@ class SecondaryLink {
           } else if (acknowledged) {
             const told = await this.#askSerial(zone);
             const { asked } = announcement;
-            if (isDelivered({ serial: zone.serial, acknowledged, asked, told })) return;
+            // The zone can have changed while the secondary was asked.
+            if (this.#serialOf(zoneId) !== serial) continue;
+            if (isDelivered({ serial, acknowledged, asked, told })) return;
           }
           acknowledged = await this.#notify(zone);
         } finally {
           this.#releaseExchange();
         }
+        if (this.#serialOf(zoneId) !== serial) continue;
         const { value: pause } = pauses.next();
         if (pause === undefined) return;
-        if (this.#options.zones.get(zoneId)?.serial !== serial) continue;
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pause).unref();
           announcement.wake = () => {
@@ -189,6 +191,10 @@ class SecondaryLink {
       // At once: a change after this line starts the next announcement.
       this.#announcements.delete(zoneId);
     }
+  }
+
+  #serialOf(zoneId: string): number | undefined {
+    return this.#options.zones.get(zoneId)?.serial;
   }
 
   /** Any response is an acknowledgement, whatever its RCODE. */
