@@ -6,12 +6,11 @@
  * `LEDGE_CUTS` says how often the power is lost.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { s3ClientOf } from "../s3/support/served-s3.ts";
 import { FaultProcess } from "./support/fault-process.ts";
-import { callScript } from "./support/http-call.ts";
 import { addFigures, noFigures, reportFigures, type Figures } from "./support/figures.ts";
 import { PowerDevice, powerProblem } from "./support/power-device.ts";
 import { throughS3, type S3Endpoint } from "./support/s3-endpoint.ts";
@@ -24,7 +23,6 @@ import { throughScript, Writer, type Execute } from "./support/writer.ts";
 const cuts = Number(process.env["LEDGE_CUTS"] ?? (isLong ? 30 : 2));
 /** Of each writer, before the power is lost. */
 const writes = { script: 6, s3: 6, command: 2 };
-const recorder = new URL("support/programs/record-syncs.ts", import.meta.url).href;
 /** A value in the database, and two in files. */
 const sizes = [1024, 300_000, 1024 * 1024];
 
@@ -151,44 +149,4 @@ describe("a loss of power", () => {
     },
     120_000 + cuts * 30_000,
   );
-
-  it.skipIf(process.platform !== "linux")(
-    "finds a value in a file on the device before the put is acknowledged, and the names that lead to it",
-    async () => {
-      const { folder, persistPath } = new FaultProject();
-      const log = join(folder, "syncs");
-      writeFileSync(log, "");
-      const { url } = await startMiniflare(persistPath, {
-        environment: { NODE_OPTIONS: `--import=${recorder}`, LEDGE_TEST_SYNCS: log },
-      });
-      // Each key has a new file. Its folder is new with the first, and must be synced again with each.
-      for (const size of [200_001, 200_002, 200_003]) {
-        const body = new Uint8Array(size);
-        await callScript(`${url}/${size}`, { method: "PUT", body });
-        const synced = new Set(readFileSync(log, "utf8").split("\n"));
-        const file = filesBelow(persistPath).find((path) => sizeOf(path) === size) as string;
-        const folders = size === 200_001 ? foldersOf(file, persistPath) : [dirname(file)];
-        const isSynced = (path: string): boolean => synced.has(String(statSync(path).ino));
-        expect([file, ...folders].filter((path) => !isSynced(path))).toEqual([]);
-        truncateSync(log);
-      }
-    },
-  );
 });
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** `undefined` for a file that was removed meanwhile: a database has files for a moment. */
-function sizeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.size;
-}
-
-/** The folders from that of the file up to another. */
-function foldersOf(file: string, last: string): string[] {
-  const folder = dirname(file);
-  return folder === last ? [folder] : [folder, ...foldersOf(folder, last)];
-}
