@@ -11,10 +11,12 @@ type Done = (error?: Error | null) => void;
 
 export class AnsweredSocket extends Socket {
   override _write(piece: unknown, encoding: BufferEncoding, done: Done): void {
+    // oxlint-disable-next-line no-underscore-dangle -- the name of Node's interface
     super._write(piece, encoding, whenClosed(done));
   }
 
   override _writev(pieces: { chunk: unknown; encoding: BufferEncoding }[], done: Done): void {
+    // oxlint-disable-next-line no-underscore-dangle -- as above
     super._writev?.(pieces, whenClosed(done));
   }
 }

@@ -163,14 +163,14 @@ describe("HTTP/2", () => {
   test.each([https, http])("answers each of many requests without a body at %s", async (origin) => {
     const doh = { ":path": "/dns-query?name=example.org&type=NS", accept: "application/dns-json" };
     const session = connectHttp2(origin, { ca });
-    const status = async (index: number): Promise<number | undefined> => {
+    const answered = async (index: number): Promise<number | undefined> => {
       const stream = session.request(index % 2 === 0 ? zonesPath : doh).end();
       const [received] = (await once(stream, "response")) as [{ ":status"?: number }];
       return (await buffer(stream)).length > 0 ? received[":status"] : undefined;
     };
-    const answered = await Promise.all(Array.from({ length: 100 }, (_, index) => status(index)));
+    const codes = await Promise.all(Array.from({ length: 100 }, (_, index) => answered(index)));
     session.close();
-    expect(new Set(answered)).toEqual(new Set([200]));
+    expect(new Set(codes)).toEqual(new Set([200]));
   });
 
   test("has the rules for hosts and origins of HTTP/1.1", async () => {
