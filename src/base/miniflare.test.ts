@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptedConfig, type MiniflareModule } from "./miniflare.ts";
+import { acceptedConfig, addTailConsumer, type MiniflareModule } from "./miniflare.ts";
 
 const config = {
   name: "script",
@@ -38,5 +38,37 @@ describe("acceptedConfig()", () => {
       (form) => "type" in form && JSON.stringify(form).includes(`"workerName":`),
     );
     expect(acceptedConfig(earlierCopy, config)).toEqual(earlier);
+  });
+});
+
+describe("addTailConsumer()", () => {
+  const earlierCopy = copy((form) => !("experimental" in form));
+  const laterCopy = copy(() => true);
+  const other = { worker: "other" };
+  /** Added twice, because Miniflare may read the same options twice. */
+  const added = (miniflare: Partial<MiniflareModule>, isStreaming: boolean): unknown => {
+    const worker = { config: { name: "script", tailConsumers: [other] } } as never;
+    addTailConsumer(miniflare, worker, "tail", { isStreaming });
+    addTailConsumer(miniflare, worker, "tail", { isStreaming });
+    return (worker as { readonly config: unknown }).config;
+  };
+  const tail = { worker: "tail", workerName: "tail" };
+
+  it("writes the consumer of a stream into the list that the copy has", () => {
+    expect(added(laterCopy, true)).toEqual({
+      name: "script",
+      tailConsumers: [other],
+      experimental: { streamingTailConsumers: [tail] },
+    });
+    expect(added(earlierCopy, true)).toEqual({
+      name: "script",
+      tailConsumers: [other, { ...tail, streaming: true }],
+    });
+  });
+
+  it("writes other consumers into one list in each copy", () => {
+    for (const miniflare of [earlierCopy, laterCopy]) {
+      expect(added(miniflare, false)).toEqual({ name: "script", tailConsumers: [other, tail] });
+    }
   });
 });

@@ -173,24 +173,38 @@ export function setOutbound(worker: Miniflare.ParsedWorkerOptions, service: Outb
   dev.outboundService ??= { type: "worker", worker: service.workerName, ...service };
 }
 
-interface TailConsumer {
-  readonly workerName: string;
-  readonly streaming?: boolean;
+interface TailConsumers {
+  tailConsumers?: readonly { readonly worker: string }[];
+  experimental?: { streamingTailConsumers?: readonly { readonly worker: string }[] };
 }
 
 /**
- * Gives a worker a consumer of its traces. Miniflare may read the same options twice. Earlier
- * prereleases read `workerName`, later ones `worker`.
+ * Gives a worker a consumer of its traces. Miniflare may read the same options twice. Earlier prereleases read
+ * `workerName`, later ones `worker`. Since 5.20261117, consumers of streams have a list of their own: in the
+ * other list, workerd would ask the consumer for a handler that the consumer does not have.
  */
 export function addTailConsumer(
+  miniflare: Partial<MiniflareModule>,
   { config }: Pick<Miniflare.ParsedWorkerOptions, "config">,
   name: string,
   { isStreaming = false }: { readonly isStreaming?: boolean } = {},
 ): void {
-  const observed = config as { tailConsumers?: readonly TailConsumer[] };
-  const others = (observed.tailConsumers ?? []).filter(({ workerName }) => workerName !== name);
-  const added = { workerName: name, worker: name, ...(isStreaming && { streaming: true }) };
-  observed.tailConsumers = [...others, added];
+  const observed = config as TailConsumers;
+  const isInOwnList = isStreaming && hasStreamList(miniflare);
+  const streaming = isStreaming && !isInOwnList && { streaming: true };
+  const added = { workerName: name, worker: name, ...streaming };
+  const list =
+    (isInOwnList ? observed.experimental?.streamingTailConsumers : observed.tailConsumers) ?? [];
+  const consumers = [...list.filter(({ worker }) => worker !== name), added];
+  if (isInOwnList) {
+    observed.experimental = { ...observed.experimental, streamingTailConsumers: consumers };
+  } else observed.tailConsumers = consumers;
+}
+
+function hasStreamList({ MiniflareWorkerConfigSchema: schema }: Partial<MiniflareModule>): boolean {
+  const experimental = { streamingTailConsumers: [] };
+  const config = { name: "script", compatibilityDate: "2026-08-01", experimental };
+  return schema?.safeParse(config).success === true;
 }
 
 type WorkerConfig = Miniflare.MiniflareWorkerConfig;

@@ -57,7 +57,9 @@ describe("an object", () => {
   it("has its content, its metadata and its validators", async () => {
     const { status, headers, body } = await get("/text");
     expect({ status, text: body.toString() }).toEqual({ status: 200, text: "0123456789" });
-    expect(headers).toEqual({
+    // Some versions of workerd say how the connection ends.
+    const { connection: _, ...fields } = headers;
+    expect(fields).toEqual({
       "accept-ranges": "bytes",
       "cache-control": "max-age=5",
       "content-disposition": 'inline; filename="a.txt"',

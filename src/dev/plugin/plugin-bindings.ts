@@ -56,17 +56,26 @@ export interface Run<Use> {
   use?: Use;
 }
 
+/**
+ * Since 5.20261117, Miniflare copies the options of a worker for each start, and asks for the bindings in Node with
+ * the options before the copy. Both have the same entries of `env`.
+ */
 export class Runs<Use> {
-  readonly #runs = new WeakMap<ParsedWorkerOptions, Run<Use>>();
+  readonly #runs = new WeakMap<object, Run<Use>>();
 
   /** Called in `getExtensions()`, which Miniflare calls first, with all scripts of a run. */
   begin(workers: readonly ParsedWorkerOptions[]): Run<Use> {
     const run = { runId: newRunId(), workers };
-    for (const worker of workers) this.#runs.set(worker, run);
+    for (const part of workers.flatMap(partsOf)) this.#runs.set(part, run);
     return run;
   }
 
   of(worker: ParsedWorkerOptions): Run<Use> {
-    return this.#runs.get(worker) ?? this.begin([worker]);
+    const [run] = partsOf(worker).flatMap((part) => this.#runs.get(part) ?? []);
+    return run ?? this.begin([worker]);
   }
+}
+
+function partsOf(worker: ParsedWorkerOptions): object[] {
+  return [worker, ...Object.values(worker.config.env ?? {})];
 }

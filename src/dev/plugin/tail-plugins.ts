@@ -1,6 +1,6 @@
 /** The Miniflare plugins that observe a script by a tail worker: the script sees nothing of them. */
 import type { ParsedWorkerOptions, Plugin, Worker } from "miniflare";
-import { addTailConsumer, scriptService } from "../../base/miniflare.ts";
+import { addTailConsumer, callingMiniflare, scriptService } from "../../base/miniflare.ts";
 import { ownCompatibilityDate } from "../../base/runtime.ts";
 import { activityMark } from "../../explorer/activity/trace.ts";
 import { pluginBindings } from "./plugin-bindings.ts";
@@ -139,8 +139,9 @@ function tailPlugin(options: TailPluginOptions): Plugin {
 
     /** Miniflare calls this method before it reads the consumers of a script. */
     getExtensions({ options: workers }) {
+      const miniflare = callingMiniflare();
       for (const each of workers.filter(isObserved)) {
-        addTailConsumer(each, tailWorker, { isStreaming });
+        addTailConsumer(miniflare, each, tailWorker, { isStreaming });
       }
       return [];
     },

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bytesOf } from "../../../support/bytes.ts";
+import { openExplorerLink } from "../../../support/explorer-access.ts";
 import { documentedProject } from "../documented-project.ts";
 import { npmInstall } from "./installation.ts";
 import { killUploads } from "./killed-uploads.ts";
@@ -158,6 +159,8 @@ export const checks = {
       const url = await server.waitFor(readyLine);
       assert.match(server.output, /zones +example\.com/);
       await tryScript(url);
+      await tryLive(await server.waitFor(/^Explorer +(\S+)$/m), url);
+      assert.doesNotMatch(server.output, /handler/);
       assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
       assert.equal(await (await request(url)).text(), "first");
       writeFileSync(join(folder, "src/index.js"), script("second"));
@@ -463,6 +466,19 @@ async function tryScript(url: string): Promise<void> {
   assert.equal(put.status, 200, await put.text());
   assert.deepEqual(new Uint8Array(await (await request(`${url}/cat`)).arrayBuffer()), photo);
   assert.equal((await request(`${url}/dog`)).status, 404);
+}
+
+/** The explorer has heard of the requests of `tryScript()`. */
+async function tryLive(link: string, url: string): Promise<void> {
+  const { address, cookie } = await openExplorerLink(link);
+  const stream = await request(`${address}/api/activity?after=0`, { headers: { cookie } });
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of stream.body as ReadableStream<Uint8Array>) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.includes(`"url":"${url}/dog"`)) return;
+  }
+  assert.fail(`The activity has no request for ${url}/dog: ${text}`);
 }
 
 /** A dev server that cannot reload its script lets requests wait. */
