@@ -40,6 +40,8 @@ export class ActivitySources {
   #ending: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #hasRequests = false;
+  /** Of all followers, one after the other: DNS tells each what was asked before. */
+  readonly #queries = new QueryWindow<LoggedQuery>(({ milliseconds }) => milliseconds);
 
   constructor(options: ActivitySourcesOptions) {
     this.#options = options;
@@ -77,13 +79,15 @@ export class ActivitySources {
       if (!isWhole) changes.add({ topic: "all" });
     });
     const onAnswer = ({ queries, calls }: Omit<DnsActivity, "last">): void => {
-      for (const query of queries) if (this.#isOfOthers(query)) activity.add(queryEntry(query));
+      for (const query of this.#queries.take(queries)) {
+        if (this.#isOfOthers(query)) activity.add(queryEntry(query));
+      }
       for (const call of calls) {
         if (this.#isOfOthers(call)) activity.add(apiEntry(call));
         changes.add(...apiChanges(call));
       }
     };
-    this.#dns = followDns(dns, onAnswer, this.#ending);
+    this.#dns = followDns(dns, this.#queries, onAnswer, this.#ending);
   }
 
   #stop(): void {
@@ -131,10 +135,10 @@ const patienceMilliseconds = 10_000;
 /** @param ended the end of the follower before, whose logs end with it */
 function followDns(
   dns: ActivitySourcesOptions["dns"],
+  window: Pick<QueryWindow<LoggedQuery>, "sinceMilliseconds">,
   onAnswer: (answer: Omit<DnsActivity, "last">) => void,
   ended: Promise<unknown>,
 ): DnsFollower {
-  const window = new QueryWindow<LoggedQuery>(({ milliseconds }) => milliseconds);
   let after = "";
   /** The access of the last answer. */
   let answered: DnsAccess | null = null;
@@ -149,7 +153,7 @@ function followDns(
         const { result } = (await response.json()) as { readonly result: DnsActivity };
         answered = access;
         after = `&after=${result.last}`;
-        onAnswer({ queries: window.take(result.queries), calls: result.calls });
+        onAnswer(result);
       }
     } catch {
       // DNS restarts, or has ended. The next question finds out.

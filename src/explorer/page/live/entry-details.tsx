@@ -151,7 +151,8 @@ function CallBar({ call: { at, kind, milliseconds, outcome }, start, total }: Ca
 const fieldNames: Readonly<Record<string, readonly [place: string, subject: string]>> = {
   edge: ["Host", "URL"],
   bucket: ["Bucket", "Key"],
-  query: ["Zone", "Name"],
+  // The address that was asked.
+  query: ["Server", "Name"],
   api: ["Zone", "Path"],
 };
 
