@@ -1,6 +1,7 @@
-import { getDefaultDevRegistryPath } from "miniflare";
+import { createRequire } from "node:module";
+import type { getDefaultDevRegistryPath } from "miniflare";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { devRegistryPath } from "./wrangler.ts";
+import { devRegistryPath, followReplacedBuilds, type WranglerEvent } from "./wrangler.ts";
 
 describe("devRegistryPath()", () => {
   afterEach(() => vi.unstubAllEnvs());
@@ -12,11 +13,37 @@ describe("devRegistryPath()", () => {
     expect(devRegistryPath()).toBe("");
   });
 
-  // Miniflare of the pinned version has the default of wrangler.
+  // The Miniflare of the vitest pool has the default of wrangler, and the Miniflare of wrangler 4.160 has another.
+  const pool = createRequire(import.meta.resolve("@cloudflare/vitest-pool-workers"));
+  const earlier = pool("miniflare") as {
+    getDefaultDevRegistryPath: typeof getDefaultDevRegistryPath;
+  };
+
   it.each([[undefined], ["/xdg"]])("is the default of wrangler, with XDG_CONFIG_HOME %s", (xdg) => {
     vi.stubEnv("WRANGLER_REGISTRY_PATH", undefined);
     vi.stubEnv("MINIFLARE_REGISTRY_PATH", undefined);
     vi.stubEnv("XDG_CONFIG_HOME", xdg);
-    expect(devRegistryPath()).toBe(getDefaultDevRegistryPath());
+    expect(devRegistryPath()).toBe(earlier.getDefaultDevRegistryPath());
   });
+});
+
+it("followReplacedBuilds() finds the failures of a build until the next one has begun", () => {
+  const isOfReplacedBuild = followReplacedBuilds();
+  const ask = (event: object): boolean => isOfReplacedBuild(event as WranglerEvent);
+  const failure = (reason: string, source = "BundlerController"): object => {
+    return { type: "error", source, reason };
+  };
+  const rebuild = failure("Failed to rebuild the Worker");
+  const [first, second] = [{ name: "first" }, { name: "second" }];
+
+  expect(ask({ type: "configUpdate", config: first })).toBe(false);
+  expect(ask({ type: "bundleStart", config: first })).toBe(false);
+  expect(ask(rebuild)).toBe(false);
+  expect(ask({ type: "configUpdate", config: second })).toBe(false);
+  expect(ask({ type: "bundleStart", config: first })).toBe(false);
+  expect(ask(rebuild)).toBe(true);
+  expect(ask(failure("Failed to start bundler"))).toBe(false);
+  expect(ask(failure("Failed to rebuild the Worker", "ProxyController"))).toBe(false);
+  expect(ask({ type: "bundleStart", config: second })).toBe(false);
+  expect(ask(rebuild)).toBe(false);
 });

@@ -192,8 +192,9 @@ export class WranglerDevServer {
     this.#servers = scriptCount === 1 ? [makeServer()] : makeServers(scriptCount);
     for (const server of this.#servers) {
       const dispatch = requireParts(server, "wrangler's dev server").dispatch.bind(server);
+      const isOfReplacedBuild = followReplacedBuilds();
       server.dispatch = (event) => {
-        if (!observer.accepts(event)) return;
+        if (isOfReplacedBuild(event) || !observer.accepts(event)) return;
         dispatch(event);
         observer.afterwards(event);
       };
@@ -262,6 +263,24 @@ export class WranglerDevServer {
   get #parts(): DevServerParts {
     return this.#servers[0];
   }
+}
+
+/**
+ * With a new configuration, wrangler removes the folder of the build before it ends the bundler's watch of this
+ * folder. Then the old build fails at times ("Could not resolve …/middleware-loader.entry.ts"), although the
+ * build with the new configuration has begun.
+ *
+ * @returns whether an event is such a failure, for all events in their order
+ */
+export function followReplacedBuilds(): (event: WranglerEvent) => boolean {
+  /** The new configuration until its build begins. */
+  let awaited: unknown = null;
+  return (event) => {
+    if (event.type === "configUpdate") awaited = event.config;
+    if (event.type === "bundleStart" && event.config === awaited) awaited = null;
+    if (event.type !== "error" || awaited === null) return false;
+    return event.source === "BundlerController" && event.reason === "Failed to rebuild the Worker";
+  };
 }
 
 type ServerOptions = NonNullable<ConstructorParameters<typeof Wrangler.unstable_DevEnv>[0]>;

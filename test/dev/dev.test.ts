@@ -142,6 +142,21 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     expect(runRecords(folder)).toEqual([]);
   });
 
+  it("follows each change of the configuration file, and no build fails", async () => {
+    const folder = createProject({
+      "wrangler.jsonc": configuration,
+      "src/index.ts": "export default { fetch: (_, env) => new Response(env.EDITION) };",
+    });
+    const dev = ledgeDev(folder, "--no-dns");
+    const url = await dev.url();
+    for (let edition = 1; edition <= 10; edition++) {
+      write(join(folder, "wrangler.jsonc"), { ...configuration, vars: { EDITION: `${edition}` } });
+      await waitForAnswer(url, edition);
+    }
+    await dev.end("SIGTERM");
+    expect(dev.output).not.toMatch(/Build failed|Could not resolve/);
+  });
+
   it("starts the script when its mistakes are mended, reloads a saved source, and keeps the objects", async () => {
     const folder = photos();
     write(join(folder, "src/index.ts"), `throw new Error("not yet");\n${script()}`);
