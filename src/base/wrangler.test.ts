@@ -30,10 +30,8 @@ describe("devRegistryPath()", () => {
 it("followReplacedBuilds() finds the failures of a build until the next one has begun", () => {
   const isOfReplacedBuild = followReplacedBuilds();
   const ask = (event: object): boolean => isOfReplacedBuild(event as WranglerEvent);
-  const failure = (reason: string, source = "BundlerController"): object => {
-    return { type: "error", source, reason };
-  };
-  const rebuild = failure("Failed to rebuild the Worker");
+  const reason = "Failed to rebuild the Worker";
+  const rebuild = { type: "error", source: "BundlerController", reason };
   const [first, second] = [{ name: "first" }, { name: "second" }];
 
   expect(ask({ type: "configUpdate", config: first })).toBe(false);
@@ -42,8 +40,8 @@ it("followReplacedBuilds() finds the failures of a build until the next one has 
   expect(ask({ type: "configUpdate", config: second })).toBe(false);
   expect(ask({ type: "bundleStart", config: first })).toBe(false);
   expect(ask(rebuild)).toBe(true);
-  expect(ask(failure("Failed to start bundler"))).toBe(false);
-  expect(ask(failure("Failed to rebuild the Worker", "ProxyController"))).toBe(false);
+  expect(ask({ ...rebuild, reason: "Failed to start bundler" })).toBe(false);
+  expect(ask({ ...rebuild, source: "ProxyController" })).toBe(false);
   expect(ask({ type: "bundleStart", config: second })).toBe(false);
   expect(ask(rebuild)).toBe(false);
 });

@@ -65,6 +65,9 @@ export class ScriptSupervisor {
   /** Whether the runtime of the environment has started, and whether a start has failed. */
   #hasStarted = false;
   #hasFailed = false;
+  /** Whether the first start of the runtime has begun, and whether a source has changed since. */
+  #hasBegun = false;
+  #isOutdated = false;
   /** Whether the bundler has ended since the last start. */
   #isBundlerLost = false;
 
@@ -158,6 +161,8 @@ export class ScriptSupervisor {
     void this.#settling.promise.then(resolve);
     this.#hasStarted = false;
     this.#hasFailed = false;
+    this.#hasBegun = false;
+    this.#isOutdated = false;
     this.#isBundlerLost = false;
     this.#endWatch = watchCrashes((signal, tell) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
@@ -215,9 +220,11 @@ export class ScriptSupervisor {
     if (event.type === "runtimeError" && isRuntime(event.source)) {
       this.#options.console.addException({ ...event, url: failedUrl() });
     }
-    if (event.type !== "bundleStart") return true;
+    if (event.type === "reloadStart") this.#hasBegun = true;
+    if (event.type !== "bundleStart" || this.#hasStarted) return true;
+    this.#isOutdated = this.#hasBegun;
     // wrangler does not restart a runtime whose first start failed.
-    if (!this.#hasFailed || this.#hasStarted) return true;
+    if (!this.#hasFailed) return true;
     this.#retry();
     return false;
   }
@@ -238,7 +245,11 @@ export class ScriptSupervisor {
     }
     if (event.type === "devRegistryUpdate") this.#options.onConnection();
     if (event.type === "error" && !isPassing(event)) {
-      if (isRuntime(event.source)) this.#hasFailed = true;
+      if (isRuntime(event.source)) {
+        this.#hasFailed = true;
+        // The change may mend what has failed.
+        if (this.#isOutdated && !this.#hasStarted) return this.#retry();
+      }
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
       const problem = isPrinted ? null : problemOf(event, environment);
