@@ -132,7 +132,8 @@ describe("the record API", () => {
     "dns=AAAA",
   ])("DNS over HTTPS refuses a query (%#)", async (query) => {
     const { status } = await sendRaw(apiPort, { path: `/dns-query?${query}` });
-    expect([400, 413]).toContain(status);
+    // 414: workerd refuses a long URL before the API sees it.
+    expect([400, 413, 414]).toContain(status);
   });
 
   test("DNS over HTTPS refuses a message that is too large, and JSON in its place", async () => {

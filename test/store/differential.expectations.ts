@@ -164,25 +164,8 @@ export const expectations: readonly Expectation[] = [
     provoke: [{ method: "put", args: ["a", 1] }],
   },
   {
-    id: "metadata-limit",
-    reason: "The limit of custom metadata is 8192 bytes; the simulator's limit is 2048 bytes.",
-    when: ({ path, ours, theirs }) => path === "" && succeeded(ours) && codeOf(theirs) === 10012,
-    provoke: [put("a", { customMetadata: { a: text(4000) } })],
-    diverges: true,
-  },
-  {
-    id: "metadata-limit-of-uploads",
-    reason: "The limit applies to the metadata of an upload too; the simulator does not check it.",
-    when: ({ call, path, ours, theirs }) =>
-      call.method === "createMultipartUpload" &&
-      path === "" &&
-      codeOf(ours) === 10012 &&
-      succeeded(theirs),
-    provoke: [create({ customMetadata: { a: text(9000) } })],
-  },
-  {
     id: "metadata-limit-of-headers",
-    reason: "The limit applies to HTTP metadata too; the simulator does not check it.",
+    reason: "The limit of metadata applies to HTTP metadata too; the simulator does not check it.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "put" && path === "" && codeOf(ours) === 10012 && succeeded(theirs),
     provoke: [put("a", { httpMetadata: { cacheControl: text(9000) } })],
