@@ -180,7 +180,10 @@ export class EndpointProxy {
     }
   }
 
-  #forward(incoming: IncomingMessage) {
+  /** The request is sent as a whole, because workerd may answer and close before the end of an empty body. */
+  async #forward(incoming: IncomingMessage) {
+    const content = await buffer(incoming);
+    const { "transfer-encoding": _, ...headers } = incoming.headers;
     return new Promise<{ status: number; headers: Record<string, string>; body: Buffer }>(
       (resolve, reject) => {
         const forwarded = request({
@@ -188,7 +191,7 @@ export class EndpointProxy {
           agent: this.#agent,
           method: incoming.method as string,
           path: incoming.url as string,
-          headers: incoming.headers,
+          headers: { ...headers, "content-length": content.length },
         });
         forwarded.once("error", reject);
         forwarded.once("response", (response) => {
@@ -201,7 +204,7 @@ export class EndpointProxy {
             resolve({ status: response.statusCode ?? 502, headers, body });
           }, reject);
         });
-        incoming.pipe(forwarded);
+        forwarded.end(content);
       },
     );
   }
