@@ -82,8 +82,14 @@ it.each(foreign)("acknowledges nothing that is answered with %s", async (name, a
 it("ends a request whose service never answers", async () => {
   const runtime = await serve(made, keys);
   proxy.setRule(() => ({ kind: "stall", isExecuted: false }));
-  const response = await runtime.fetch("stalled");
-  expect(response.status).toBe(500);
-  expect(await response.json()).toMatchObject({ outcome: "unknown", reason: "timeout" });
+  for (const [method, outcome] of [
+    ["GET", "not executed"],
+    ["PUT", "unknown"],
+  ] as const) {
+    const body = method === "PUT" ? "new" : undefined;
+    const response = await runtime.fetch("stalled", { method, body });
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ outcome, reason: "timeout" });
+  }
   proxy.setRule(() => null);
 });

@@ -30,7 +30,8 @@ function openToOthers(folder: string): string[] {
 }
 
 function isPartial(path: string): boolean {
-  return path.includes(".partial");
+  // Versions of workerd name such files in two ways.
+  return /\.(?:partial|tmp)$/.test(path);
 }
 
 /** A secret that the test searches for. */

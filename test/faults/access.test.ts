@@ -155,7 +155,15 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
 
   test.each<[string, Role[]]>([
     ["dns", ["DNS", "Unix socket", "publications", "record API"]],
-    ["miniflare", ["Miniflare's entry to the script", "Miniflare's loopback", "Unix socket"]],
+    [
+      "miniflare",
+      [
+        "Miniflare's entry to the script",
+        "Miniflare's loopback",
+        "Unix socket",
+        "workerd's debug port",
+      ],
+    ],
     [
       "platform proxy",
       [

@@ -115,14 +115,11 @@ export const accessTable = {
   "edge worker": { of: "Ledge", path: "/", outcomes: always(403) },
   "Miniflare's entry to the script": { of: "the script", path: "/", outcomes: always(200) },
   /** A script without handlers, as in getPlatformProxy(), passes requests on to the named host. */
-  "Miniflare's entry without a script": { of: "Miniflare", path: "/", outcomes: always(500) },
+  "Miniflare's entry without a script": { of: "Miniflare", path: "/", outcomes: always(404) },
   "Miniflare's loopback": {
     of: "Miniflare",
     path: "/",
-    outcomes: always(404, {
-      "WebSocket of a foreign page": 500,
-      "WebSocket with a foreign Host, with MF-Original-URL": 500,
-    }),
+    outcomes: always(403),
   },
   /** Cap'n Proto, for the dev registry: scripts of other dev servers call this script. */
   "workerd's debug port": { of: "workerd", path: "/", outcomes: always("closed") },
@@ -193,7 +190,7 @@ async function roleInRuntime(port: number, words: readonly string[]): Promise<Ro
   if (text.includes("webSocketDebuggerUrl"))
     return has(words, "--inspector-addr=") ? "workerd's inspector" : null;
   if (status === 403) return "edge worker";
-  if (status === 500) return "Miniflare's entry without a script";
+  if (status === 404) return "Miniflare's entry without a script";
   return status === 200 ? "Miniflare's entry to the script" : null;
 }
 

@@ -183,7 +183,7 @@ export class EndpointProxy {
   /** The request is sent as a whole, because workerd may answer and close before the end of an empty body. */
   async #forward(incoming: IncomingMessage) {
     const content = await buffer(incoming);
-    const { "transfer-encoding": _, ...headers } = incoming.headers;
+    const { "transfer-encoding": _, ...fields } = incoming.headers;
     return new Promise<{ status: number; headers: Record<string, string>; body: Buffer }>(
       (resolve, reject) => {
         const forwarded = request({
@@ -191,7 +191,7 @@ export class EndpointProxy {
           agent: this.#agent,
           method: incoming.method as string,
           path: incoming.url as string,
-          headers: { ...headers, "content-length": content.length },
+          headers: { ...fields, "content-length": content.length },
         });
         forwarded.once("error", reject);
         forwarded.once("response", (response) => {
