@@ -81,6 +81,8 @@ it.each(foreign)("acknowledges nothing that is answered with %s", async (name, a
 
 it("ends a request whose service never answers", async () => {
   const runtime = await serve(made, keys);
+  // The first write of a runtime asks the service what it can do.
+  expect((await runtime.fetch("stalled", { method: "PUT", body: "old" })).status).toBe(200);
   proxy.setRule(() => ({ kind: "stall", isExecuted: false }));
   for (const [method, outcome] of [
     ["GET", "not executed"],

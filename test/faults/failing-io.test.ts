@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { startDns } from "../../dist/index.js";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
 import {
   injectionProblem,
@@ -178,32 +178,6 @@ describe.skipIf(noInjection !== null)("a system call that fails", () => {
     await bucket.check(again.bucket);
     await again.control.collectGarbage("photos");
     await again.stop();
-    expectIntact(folder);
-  });
-
-  it("with ENOSPC: the error names the device, until the device has space", async () => {
-    const folder = temporaryFolder();
-    const store = await startStore(folder, inRuntime);
-    const bucket = new CheckedBucket(store.bucket);
-    await bucket.put("small", 1000);
-    await bucket.put("large", 300_000);
-    const files = blobFiles(folder);
-    const [runtime] = workerdBelow() as [number];
-    const all: Injection = { calls: "pwrite64", error: "ENOSPC", when: "1+" };
-    await withInjection(runtime, all, async () => {
-      await bucket.put("small", 2000);
-      await bucket.put("large", 200_000);
-    });
-    const message = `No space left on the device that holds ${folder}/store. `;
-    expect(bucket.failures).toHaveLength(2);
-    for (const failure of bucket.failures) expect(failure).toContain(message);
-    await bucket.check();
-    expect(blobFiles(folder)).toEqual(files);
-    await bucket.put("small", 3000);
-    await bucket.put("large", 400_000);
-    expect(bucket.failures).toHaveLength(2);
-    await bucket.check();
-    await store.stop();
     expectIntact(folder);
   });
 });

@@ -277,7 +277,9 @@ export async function guardedWrite<Seen extends SeenObject, Written>(
     const result = operation.resultIn(seen);
     if (result !== null) return result;
     if (lost.error !== null) {
-      if (lost.isOver && lost.isUnknown) throw uncertain(effect, lost.error);
+      // A request that was silent for all of its time may be executed later, over what another writer stores.
+      if (lost.error.isSilence || (lost.isOver && lost.isUnknown))
+        throw uncertain(effect, lost.error);
       const isUntouched =
         guard === null
           ? isOlder(seen, now() - started)
@@ -381,7 +383,7 @@ export class LostAnswers {
     this.error = error;
     this.isUnknown ||= error.failure === "unknown";
     const isGivenUp = isPutOff(error) && error.retry === null;
-    this.isOver = ++this.#count > unknownsMax || error.isSilence || isGivenUp;
+    this.isOver = ++this.#count > unknownsMax || isGivenUp;
   }
 }
 
