@@ -143,6 +143,8 @@ describe("a service with a certificate that is not trusted", () => {
       `The remote "cluster" (${endpoint}) gave no answer: the host name may be unknown, or the ` +
         "certificate not trusted",
     );
-    expect(runtime.output()).toMatch(/TLS peer's certificate is not trusted|invalid peer certificate/);
+    expect(runtime.output()).toMatch(
+      /TLS peer's certificate is not trusted|invalid peer certificate/,
+    );
   });
 });
