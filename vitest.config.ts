@@ -22,15 +22,17 @@ const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script"
 
 /** The second tier, by subject. What a promise of the README needs is in the first tier. */
 const secondTier = [
-  "test/cli/{build*,dns-owner,init,output,remote*,state,store-copy,store-import-export,types}.test.ts",
-  "test/dev/{bindings,dns,dns-faults,keys,seed,state*}.test.ts",
-  "test/dns/{catalog,durability,key-roll,listeners,repeated-requests}.test.ts",
+  "test/cli/{build*,dns-import,dns-owner,init,output,remote*,state,store-*,types}.test.ts",
+  "test/dev/{bindings,dns,dns-faults,keys,options,seed,several-scripts,state*}.test.ts",
+  "test/dns/{catalog,durability,key-roll,listeners,repeated-requests,transfer}.test.ts",
   "test/docs/state.test.ts",
-  "test/explorer/{activity,faults-lifetime,remote-bucket,tasks}.test.ts",
+  "test/edge/members.test.ts",
+  "test/explorer/{activity,archive,changes,faults-lifetime,remote-bucket,tasks}.test.ts",
   "test/faults/{access*,backup,bad-input-files,channels,damage,failing-io,load,ownership,readers}.test.ts",
   "test/s3/operations.test.ts",
   "test/saved/{archive,folder-state,kills}.test.ts",
-  "test/store/{damage,differential,remote-[abfmnpr]*,remote-client,remote-connection,sharing}.test.ts",
+  "test/store/{arriving-files,crash,damage,differential,own-runtime,sharing,state-folder,store-client}.test.ts",
+  "test/store/{remote-[abfmnpr]*,remote-client,remote-connection}.test.ts",
 ];
 
 /** Needs root and a device of its own: `npm run test:long -- faults`. */

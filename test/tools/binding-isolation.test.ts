@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { leakingKinds } from "./support/leaking-kinds.ts";
 import { runVitest } from "./support/packed-project.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/bindings", import.meta.url));
@@ -19,6 +20,13 @@ it("a test sees nothing that another test did to any binding, in any order", asy
   // What the runtime says about bodies that tests have left unread.
   expect(output).not.toContain("Application called abortAllDurableObjects()");
   expect(status).toBe(0);
+});
+
+it("isolates only the kinds that the option names", async () => {
+  const { leaking, kept } = await leakingKinds("kv,cache");
+  expect(kept).toEqual(["keys of KV", "large values of KV", "entries of caches"]);
+  expect(leaking).toContain("rows of D1");
+  expect(leaking).toContain("objects of a bucket");
 });
 
 it("says which kinds there are", async () => {
